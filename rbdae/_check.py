@@ -106,13 +106,13 @@ def time(what: str, value: object) -> float:
     return float(array(what, "the time", value, ()))
 
 
-def times(value: object) -> Vec:
+def times(value: object, what: str = "t") -> Vec:
     """A finite time, (), or finite times (m,), as float64."""
     raw = _raw(value)
     shape = (len(raw),) if raw is not None and raw.ndim == 1 else ()
-    out = real("t", value, shape)
+    out = real(what, value, shape)
     if not np.isfinite(out).all():
-        raise ValueError(f"t must be finite, got {show(value)}; remove nan and inf")
+        raise ValueError(f"{what} must be finite, got {show(value)}; remove nan and inf")
     return out
 
 

@@ -23,7 +23,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import Reason, Solvable
+from rbdae.adapter import Method, Reason, Solvable
 from rbdae_adapters.toolkit import AbstractStepper, GaveUp, Recorder, leaves_error_test, loosened, multipliers
 from rbdae_adapters.toolkit import first_step as first_step
 
@@ -68,62 +68,44 @@ DASPK_REASONS = {
 
 @final
 @dataclass(frozen=True, slots=True)
-class ResidualNative:
-    """Arguments for the DAE solvers of scikit-sundae and scikits.odes, e.g. ``IDA(p.resfn, **p.options)``.
+class Native:
+    """Arguments for the solvers of scikit-sundae and scikits.odes: ``IDA(p.resfn, **p.options)`` or
+    ``CVODE(p.rhsfn, **p.options)``.
 
     Parameters
     ----------
-    resfn : ``resfn(t, y, yp, res)``, fills `res` (n,)
+    resfn : of DAE solvers, ``resfn(t, y, yp, res)``, fills `res` (n,)
+    rhsfn : of CVODE, ``rhsfn(t, y, yp)``, fills `yp` (n,)
     jacfn : ``jacfn(t, y, yp, res, cj, J)``, fills dF/dy + cj dF/dyp: `J` of shape (n, n), or the CSC data
-        if the linear solver is sparse. scikits.odes' ddaspk has no `res` here: ``jacfn(t, y, yp, cj, J)``
-    y0, yd0 : consistent initial values, shape (n,)
+        if the linear solver is sparse. scikits.odes' ddaspk has no `res` here: ``jacfn(t, y, yp, cj, J)``; of CVODE
+        ``jacfn(t, y, yp, J)``
+    y0, yd0 : consistent initial values, shape (n,); no yd0 for CVODE
     t0 : initial time
     options : the constructor's other arguments, including the Jacobian and the tolerances
     """
 
-    resfn: Callable[[float, Vec, Vec, Vec], None]
     jacfn: Callable[..., None]
     y0: Vec
-    yd0: Vec
     t0: float
     options: dict[str, Any]
+    resfn: Any = None
+    yd0: Vec | None = None
+    rhsfn: Any = None
 
     @classmethod
-    def of(cls, problem: Solvable, jacfn: Callable[..., None], options: dict[str, Any]) -> ResidualNative:
-        """Native arguments with a problem's residual and start."""
+    def of_residual(cls, problem: Solvable, jacfn: Callable[..., None], options: dict[str, Any]) -> Native:
+        """The arguments with a problem's residual and start."""
         residual = problem.callbacks.residual
 
         def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:
             residual(t, y, yp, res)
 
         y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
-        return cls(resfn, jacfn, y0, yd0, problem.t0, options)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class RhsNative:
-    """Arguments for the CVODE classes of scikit-sundae and scikits.odes: ``CVODE(p.rhsfn, **p.options)``.
-
-    Parameters
-    ----------
-    rhsfn : ``rhsfn(t, y, yp)``, fills `yp` (n,)
-    jacfn : ``jacfn(t, y, yp, J)``, fills `J` (n, n)
-    y0 : consistent initial state, shape (n,)
-    t0 : initial time
-    options : the constructor's other arguments, including the Jacobian and the tolerances
-    """
-
-    rhsfn: Callable[[float, Vec, Vec], None]
-    jacfn: Callable[[float, Vec, Vec, Mat], None]
-    y0: Vec
-    t0: float
-    options: dict[str, Any]
+        return cls(jacfn, y0, problem.t0, options, resfn, yd0)
 
     @classmethod
-    def of(cls, problem: Solvable, options: dict[str, Any]) -> RhsNative:
-        """Native arguments with a problem's right-hand side and start; a Jacobian of None in `options` is replaced by
-        the problem's."""
+    def of_rhs(cls, problem: Solvable, options: dict[str, Any], with_jacobian: bool) -> Native:
+        """The arguments with a problem's right-hand side, its Jacobian and start."""
         callbacks = problem.callbacks
         rhs = callbacks.rhs  # the Jacobian is looked up on demand, because this allocates memory of its size
 
@@ -133,9 +115,9 @@ class RhsNative:
         def jacfn(t: float, y: Vec, yp: Vec, J: Mat) -> None:
             callbacks.rhs_jacobian(t, y, J)
 
-        if "jacfn" in options:
+        if with_jacobian:
             options["jacfn"] = jacfn
-        return cls(rhsfn, jacfn, np.array(problem.y0, dtype=float), problem.t0, options)
+        return cls(jacfn, np.array(problem.y0, dtype=float), problem.t0, options, rhsfn=rhsfn)
 
 
 class InternalSteps(AbstractStepper):
@@ -144,10 +126,9 @@ class InternalSteps(AbstractStepper):
     Neither binding can take back a corrected state: this needs a restart at order 1, which costs 20 to 40 steps.
     """
 
-    def __init__(self, native: ResidualNative | RhsNative, recorder: Recorder) -> None:
+    def __init__(self, native: Native, recorder: Recorder) -> None:
         self._t, self._t_end = recorder.request.t0, recorder.request.t_end
-        self._y = recorder.y0.copy()
-        self._yd = native.yd0 if isinstance(native, ResidualNative) else None
+        self._y, self._yd = recorder.y0.copy(), native.yd0
         self._said = ""
 
     @abstractmethod
@@ -169,6 +150,18 @@ class InternalSteps(AbstractStepper):
     def replace(self, t: float, y: Vec) -> None:
         self._t, self._y = t, y
         self._start()
+
+
+def bdf(name: str, summary: str, shared_state: str = "") -> Method:
+    """A code of SUNDIALS' family for F(t, y, y') = 0, whose error test leaves the multipliers of index 1 out."""
+    kinds, indices = frozenset({"ode", "dae"}), frozenset({1, 2, 3})
+    summary = f"BDF of order 1 to 5 for F(t, y, y') = 0, {summary}"
+    return Method(name, kinds, indices, summary=summary, shared_state=shared_state, untested=frozenset({1}))
+
+
+def adams_or_bdf(summary: str) -> Method:
+    """CVODE."""
+    return Method("cvode", frozenset({"ode"}), summary=f"Adams (default) or BDF, {summary}")
 
 
 def tolerances(problem: Solvable, rtol: float, atol: float | Vec) -> tuple[float, float | Vec]:

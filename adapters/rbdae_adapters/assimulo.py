@@ -25,6 +25,7 @@ import importlib.metadata
 import importlib.util
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from types import ModuleType
 from typing import Any, final
 
@@ -40,24 +41,15 @@ from rbdae_adapters.toolkit import (
     Recorder,
     atol_vector,
     drive,
+    finite,
     first_step,
     multipliers,
     take_options,
     usable,
 )
 
-_RADAU = ("inith", "newt", "thet", "fnewt", "quot1", "quot2", "fac1", "fac2", "maxh", "safe", "maxsteps", "usejac")
-_OPTIONS = {
-    "Radau5DAE": _RADAU,
-    "Radau5ODE": _RADAU,
-    "ODASSL": ("inith", "maxh", "maxord", "max_steps"),
-    "Dopri5": ("inith", "safe", "fac1", "fac2", "maxh", "maxsteps", "beta"),
-    "RodasODE": ("inith", "fac1", "fac2", "maxh", "safe", "maxsteps", "usejac"),
-    "LSODAR": ("maxh", "maxordn", "maxords", "maxsteps", "usejac"),
-}
-"""Options by class: Assimulo accepts any attribute, but checks the values of these."""
-_NATIVE_OPTIONS = {"ODASSL": ("inith", "maxh")}
-"""Options of its class, whose `maxord` refuses valid values, and which counts no steps."""
+_ODASSL_OPTIONS = ("inith", "maxh", "maxord", "max_steps")
+"""Options of ODASSL in a run, which has no class of Assimulo's."""
 
 _MAX_STEPS = 100_000
 """Assimulo's default for Radau5 and Dopri5, used for the others too."""
@@ -69,7 +61,7 @@ def _ode(name: str, summary: str, shared: str, **more: Any) -> Method:
 
 @final
 class AssimuloAdapter(AbstractAdapter):
-    """Assimulo, see the module's docstring."""
+    """Hairer and Wanner's codes, ODASSL and LSODAR by Assimulo."""
 
     package = "assimulo"
     install = "pip install assimulo-testing"
@@ -99,15 +91,13 @@ class AssimuloAdapter(AbstractAdapter):
     )
 
     def version(self) -> str | None:
+        """The version of the distribution that contains the package: Modelon's wheels have their own name."""
         if importlib.util.find_spec("assimulo") is None:
             return None
-        return self._version
-
-    @functools.cached_property  # it reads the file lists of all distributions
-    def _version(self) -> str:
-        """The version of the distribution that contains the package: Modelon's wheels have their own name."""
-        names = importlib.metadata.packages_distributions().get("assimulo", [])
-        return importlib.metadata.version(names[0]) if names else "unknown"
+        for name in ("assimulo-testing", "assimulo"):
+            with suppress(importlib.metadata.PackageNotFoundError):
+                return importlib.metadata.version(name)
+        return "unknown"
 
     def native(
         self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
@@ -119,8 +109,6 @@ class AssimuloAdapter(AbstractAdapter):
         multipliers, and ``unknowns(y, yd)``, the unknowns of `problem`. At index 2 Radau5DAE's class has the
         multipliers in yd, see `implicit_problem`; it does not support index 3.
         """
-        allowed = _NATIVE_OPTIONS.get(method, _OPTIONS[method])
-        given = take_options(options, allowed, f"the native form of assimulo:{method}")
         functions = Functions(problem)
         usual: dict[str, Any] = {"usejac": True, "maxsteps": _MAX_STEPS, "inith": first_step(problem, rtol)}
         if method == "Radau5DAE":
@@ -133,22 +121,22 @@ class AssimuloAdapter(AbstractAdapter):
             usual |= _CONSTRAINED if _Stacked(problem, functions).constrained else {}
         elif method == "ODASSL":
             native = implicit_problem(problem, functions, "Overdetermined_Problem")
+            usual = {"inith": usual["inith"]}
         else:
             native = explicit_problem(problem, functions)
-        atol = np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
-        native.options = {name: value for name, value in usual.items() if name in allowed}
-        native.options |= given | {"rtol": rtol, "atol": atol}
+        native.options = configured(getattr(module("solvers"), method)(native), method, usual, options)
+        native.options |= {"rtol": rtol, "atol": np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)}
         return native
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
-        options = take_options(request.options, _OPTIONS[method.name], f"assimulo:{method.name}")
         if method.name == "Radau5DAE":
-            return _run_radau5(problem, method, request, options)
+            return _run_radau5(problem, method, request)
         if method.name == "ODASSL":
+            options = take_options(request.options, _ODASSL_OPTIONS, "assimulo:ODASSL")
             max_steps = options.pop("max_steps", None)
             recorder = Recorder(problem, request, one_step=True)
             return drive(_Odassl(problem, request, recorder, options), recorder, max_steps=max_steps)
-        return _run_class(problem, method, request, options)
+        return _run_class(problem, method, request)
 
 
 # ---------------------------------------------------------------- the package
@@ -194,11 +182,6 @@ def module(name: str) -> ModuleType:
     return importlib.import_module(f"assimulo.{name}")
 
 
-def finite(values: Vec) -> bool:
-    """Whether all are finite. The Fortran codes do not check: a NaN makes their step size NaN."""
-    return bool(values.dot(values) < np.inf) or bool(np.isfinite(values).all())
-
-
 def surrender(name: str, code: int) -> GaveUp:
     """The exception for a return code."""
     return GaveUp(_CODES.get(name, _HAIRER).get(code, Reason.SOLVER), f"return code {code}")
@@ -212,13 +195,16 @@ def surrender_of_class(name: str, error: Exception) -> GaveUp:
     return GaveUp(next((reason for words, reason in _RADAU5_SAYS.items() if words in text), by_code), text)
 
 
-def configure(solver: Any, name: str, options: Mapping[str, Any]) -> None:
-    """Set options through Assimulo's own checks."""
+def configured(solver: Any, name: str, usual: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Set our usual options, as far as its class has them, and the user's, through Assimulo's own checks."""
+    options = {option: value for option, value in usual.items() if option in solver.options}
+    options |= take_options(given, solver.options, f"assimulo:{name}")  # it accepts any attribute
     for option, value in options.items():
         try:
             setattr(solver, option, value)
         except Exception as error:
             raise ValueError(f"assimulo:{name} refuses {option}={value!r}: {error}") from None
+    return options
 
 
 # ---------------------------------------------------------------- its problem classes, with our equations in them
@@ -386,7 +372,7 @@ def _work_arrays(known: Any, stacked: _Stacked) -> tuple[Vec, Any]:
     return real, whole
 
 
-def _run_radau5(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
+def _run_radau5(problem: Solvable, method: Method, request: Request) -> Outcome:
     """Run RADAU5. f2py passes as many arguments to functions as their signatures have."""
     functions = Functions(problem)
     request = usable(problem, request, _LEAST_TOLERANCE if problem.index == 3 else 0.0)
@@ -396,7 +382,8 @@ def _run_radau5(problem: Solvable, method: Method, request: Request, options: di
     rtol, atol = margin * request.rtol, margin * atol_vector(problem, request)
     # Assimulo's class checks the options and has their defaults
     checker = module("solvers").Radau5DAE(implicit_problem(problem, functions, "Implicit_Problem"))
-    configure(checker, method.name, (_CONSTRAINED if stacked.constrained else {}) | options)
+    usual = {"usejac": True} | (_CONSTRAINED if stacked.constrained else {})
+    options = configured(checker, method.name, usual, request.options)
     inith = checker.inith
     if "inith" not in options:
         if stacked.constrained:
@@ -407,7 +394,7 @@ def _run_radau5(problem: Solvable, method: Method, request: Request, options: di
     lib, size = module("lib.radau5"), stacked.size
 
     def fun(t: float, state: Vec) -> Any:
-        out = stacked.fun(t, state)
+        out = stacked.fun(t, state)  # the Fortran codes do not check: a NaN makes their step size NaN
         return (out, [0]) if finite(out) else (np.zeros(size), [-1])  # -1 tries a smaller step
 
     def jac(t: float, state: Vec) -> Any:
@@ -433,7 +420,7 @@ def _run_radau5(problem: Solvable, method: Method, request: Request, options: di
         stacked.stack(atol, atol),
         1,  # tolerances are vectors
         jac,
-        int(options.get("usejac", True)),
+        int(options["usejac"]),
         *(stacked.solved, stacked.solved),  # the whole Jacobian: its bandwidths MLJAC and MUJAC
         lambda am: stacked.mass,
         *(1, 0, 0),  # a diagonal mass matrix
@@ -567,43 +554,7 @@ _LSODAR_LATEST = 20
 """Place of the latest state, the zeroth difference of the history, in LSODAR's real array."""
 
 
-@functools.cache
-def _reporting(name: str) -> type:
-    """Assimulo's class `name`, with accepted steps sent to a `Recorder` only."""
-    base: Any = getattr(module("solvers"), name)
-
-    class Reporting(base):  # type: ignore[misc]  # the base is known at run time only
-        recorder: Recorder
-
-        def report_solution(self, t: float, y: Vec, opts: Any) -> bool:
-            """Take an accepted step; returns whether to leave the solver."""
-            recorder = self.recorder
-            self.altered = False
-            self.t, self.y = t, np.array(y)
-            back = recorder.accept(t, self.y, lambda: self.interpolate)
-            if recorder.done:
-                return True
-            if back and name == "LSODAR":
-                self._RWORK[_LSODAR_LATEST : _LSODAR_LATEST + len(y)] = self.y
-            elif back:
-                y[:] = self.y  # the solver's own memory
-                self.altered = True
-            return False
-
-    if name != "Dopri5":
-        return Reporting
-
-    class ReportingDopri5(Reporting):
-        # The signature is explicit because f2py inspects it.
-        def _solout(self, nrsol: int, told: float, t: float, y: Vec, cont: Vec, lrc: int, irtrn: int) -> int:
-            flag: int = super()._solout(nrsol, told, t, y, cont, lrc, 1)
-            # 2 makes DOPRI5 evaluate the first stage again.
-            return 2 if self.altered and flag >= 0 else flag
-
-    return ReportingDopri5
-
-
-def _run_class(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
+def _run_class(problem: Solvable, method: Method, request: Request) -> Outcome:
     name, functions = method.name, Functions(problem)
     recorder = Recorder(problem, request, one_step=True)
     stats = recorder.stats
@@ -627,18 +578,39 @@ def _run_class(problem: Solvable, method: Method, request: Request, options: dic
     native = module("problem").Explicit_Problem(fun, recorder.y0.copy(), problem.t0)
     native.jac, native.name, native.handle_event = jac, problem.formulation, handle_event
     native.handle_result = lambda solver, t, y: None
-    solver: Any = _reporting(name)(native)
-    solver.verbosity, solver.report_continuously, solver.recorder = 50, True, recorder
+    solver: Any = getattr(module("solvers"), name)(native)
+    altered = False
+
+    def report(t: float, y: Vec, opts: Any) -> bool:
+        """Take an accepted step; returns whether to leave the solver."""
+        nonlocal altered
+        altered = False
+        solver.t, solver.y = t, np.array(y)
+        back = recorder.accept(t, solver.y, lambda: solver.interpolate)
+        if recorder.done:
+            return True
+        if back and name == "LSODAR":
+            solver._RWORK[_LSODAR_LATEST : _LSODAR_LATEST + len(y)] = solver.y
+        elif back:
+            y[:] = solver.y  # the solver's own memory
+            altered = True
+        return False
+
+    def solout(nrsol: int, told: float, t: float, y: Vec, cont: Vec, lrc: int, irtrn: int) -> int:
+        flag: int = reported(nrsol, told, t, y, cont, lrc, 1)
+        return 2 if altered and flag >= 0 else flag  # 2 makes DOPRI5 evaluate the first stage again
+
+    solver.report_solution, solver.verbosity, solver.report_continuously = report, 50, True
+    if name == "Dopri5":
+        reported, solver._solout = solver._solout, solout
     solver.rtol, solver.atol = request.rtol, atol_vector(problem, request)
-    usual: dict[str, Any] = {"usejac": True}
-    if name == "LSODAR":  # its own limit counts from zero in each step
-        recorder.max_steps = int(options.get("maxsteps", _MAX_STEPS))
-    else:
-        usual["maxsteps"] = _MAX_STEPS
+    usual: dict[str, Any] = {"usejac": True, "maxsteps": _MAX_STEPS}
     if request.first_step is not None:
         # their default 0.01 s may lead to values that are not finite, from which RodasODE and Dopri5 cannot recover
         usual["inith"] = request.first_step
-    configure(solver, name, {key: value for key, value in usual.items() if key in _OPTIONS[name]} | options)
+    options = configured(solver, name, usual, request.options)
+    if name == "LSODAR":  # its own limit counts from zero in each step
+        recorder.max_steps = int(options["maxsteps"])
     try:
         solver.simulate(request.t_end)
     except Exception as error:

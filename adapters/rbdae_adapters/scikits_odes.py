@@ -4,9 +4,9 @@ has sparse factors.
 - `exclude_algvar_from_error` takes unknowns of higher index out of the error test; velocities of index 3 are declared
   algebraic for this purpose. Large tolerances take them out of Newton's convergence test (`rbdae_adapters._sundials`).
 - The linear solver is dense, with our Jacobian: the package has no sparse one, drops a Jacobian for the band ones, and
-  fails when IDA calls a preconditioner.
-- Options are the package's own; it refuses others. Fractions that version 3.0 would truncate to integers, such as a
-  `nonlin_conv_coef`, are refused here.
+  fails when IDA calls a preconditioner. Take `sundials:ida` for a sparse one.
+- Options are the package's own; it refuses others. Version 3.0 truncates fractions, such as a `nonlin_conv_coef`, to
+  integers.
 - Exceptions of callbacks become return codes: IDA's wrapper would drop them, and `rbdae.solve` raises them.
 
 DASPK reads the Jacobian's buffer by columns, so `jacfn` gets its transpose. It uses negative times as a switch for
@@ -19,8 +19,6 @@ states are projected anyway.
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, final
@@ -28,7 +26,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Request, Solvable, Stats, Unsupported
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Stats
 from rbdae_adapters._sundials import (
     DASPK_REASONS,
     MAX_STEPS,
@@ -36,18 +34,17 @@ from rbdae_adapters._sundials import (
     STALLED,
     STALLED_MESSAGE,
     InternalSteps,
-    ResidualNative,
-    RhsNative,
+    Native,
+    adams_or_bdf,
     algebraic,
+    bdf,
     first_step,
     gave_up,
     least_tolerance,
     tolerances,
 )
-from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, take_options, usable
+from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, installed, take_options, usable
 
-_DENSE = ("dense", "lapackdense")
-_CUT = ("nonlin_conv_coef", "order", "max_steps", "max_conv_fails", "max_nonlin_iters")
 _DASPK_OPTIONS = ("order", "max_steps", "max_step_size", "first_step")
 """Options of DASPK, whose class accepts any name."""
 _FIXED_REALS = 50
@@ -65,32 +62,17 @@ class ScikitsOdesAdapter(AbstractAdapter):
         "(or conda install -c conda-forge scikits.odes)"
     )
     methods = (
-        Method(
-            "ida",
-            frozenset({"ode", "dae"}),
-            frozenset({1, 2, 3}),
-            summary="SUNDIALS IDA: BDF of order 1 to 5 for F(t, y, y') = 0, dense analytic Jacobian",
-            untested=frozenset({1}),
-        ),
-        Method("cvode", frozenset({"ode"}), summary="SUNDIALS CVODE: Adams (default) or BDF, analytic Jacobian"),
-        Method(
-            "ddaspk",
-            frozenset({"ode", "dae"}),
-            frozenset({1, 2, 3}),
-            summary="DASPK: BDF of order 1 to 5 for F(t, y, y') = 0, dense analytic Jacobian",
-            shared_state="ddaspk",
-            untested=frozenset({1}),
-        ),
+        bdf("ida", "dense analytic Jacobian"),
+        adams_or_bdf("analytic Jacobian"),
+        bdf("ddaspk", "dense analytic Jacobian", shared_state="ddaspk"),
     )
 
     def version(self) -> str | None:
-        if any(importlib.util.find_spec(name) is None for name in ("scikits_odes", "scikits_odes_sundials")):
-            return None
-        return importlib.metadata.version("scikits-odes-sundials")
+        return installed("scikits-odes-sundials", "scikits_odes", "scikits_odes_sundials")
 
     def native(
         self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
-    ) -> ResidualNative | RhsNative:
+    ) -> Native:
         """Callbacks and the arguments of the package's constructor; `options` are the package's own.
 
         They include tolerances, the classes of unknowns and a limit of a million steps. DASPK has no such limit: it
@@ -99,18 +81,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
         given = take_options(options, _DASPK_OPTIONS if method == "ddaspk" else None, f"scikits.odes:{method}")
         if "max_step" in given:
             given["max_step_size"] = given.pop("max_step")
-        if method == "ddaspk":
-            return _ddaspk(problem, rtol, atol, given)
-        for option in _CUT:
-            if isinstance(value := given.get(option), float) and not value.is_integer():
-                raise Unsupported(f"scikits.odes 3.0 cuts {option}={value} to an integer; leave it out")
-        linear = str(given.get("linsolver", "dense"))
-        if linear.lower() not in _DENSE:
-            raise Unsupported(
-                f"scikits.odes:{method} drops our Jacobian with linsolver={linear!r}; take one of {', '.join(_DENSE)}, "
-                "or sundials:ida, which has a sparse one"
-            )
-        return (_ida if method == "ida" else _cvode)(problem, rtol, atol, given)
+        return {"ida": _ida, "cvode": _cvode, "ddaspk": _ddaspk}[method](problem, rtol, atol, given)
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         request = usable(problem, request, least_tolerance(problem))
@@ -125,7 +96,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
 # ---------------------------------------------------------------- arguments
 
 
-def _ida(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str, Any]) -> ResidualNative:
+def _ida(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str, Any]) -> Native:
     jacobian = problem.callbacks.jacobian
 
     def jacfn(t: float, y: Vec, yp: Vec, res: Vec, cj: float, J: Mat) -> None:
@@ -137,19 +108,18 @@ def _ida(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str, A
         options |= algebraic(problem)
     options.setdefault("first_step_size", first_step(problem, rtol))
     options.setdefault("max_steps", MAX_STEPS)  # the package's default 500 ends a run between two outputs
-    return ResidualNative.of(problem, jacfn, options)
+    return Native.of_residual(problem, jacfn, options)
 
 
-def _cvode(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str, Any]) -> RhsNative:
+def _cvode(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str, Any]) -> Native:
     options["lmm_type"] = options.pop("lmm", options.get("lmm_type", "adams"))
     options["rtol"], options["atol"] = rtol, atol
     options.setdefault("max_steps", MAX_STEPS)
-    if str(options.get("nonlinsolver", "newton")).lower() == "newton":
-        options["jacfn"] = None
-    return RhsNative.of(problem, options)
+    newton = str(options.get("nonlinsolver", "newton")).lower() == "newton"
+    return Native.of_rhs(problem, options, with_jacobian=newton)
 
 
-def _ddaspk(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str, Any]) -> ResidualNative:
+def _ddaspk(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str, Any]) -> Native:
     jacobian = problem.callbacks.jacobian
 
     def jacfn(t: float, y: Vec, yp: Vec, cj: float, J: Mat) -> None:
@@ -162,7 +132,7 @@ def _ddaspk(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str
     options["jacfn"] = jacfn
     if problem.kind == "dae":
         options |= algebraic(problem)
-    return ResidualNative.of(problem, jacfn, options)
+    return Native.of_residual(problem, jacfn, options)
 
 
 # ---------------------------------------------------------------- IDA and CVODE
@@ -170,7 +140,7 @@ def _ddaspk(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str
 
 @final
 class _Stepper(InternalSteps):
-    def __init__(self, problem: Solvable, native: ResidualNative | RhsNative, recorder: Recorder) -> None:
+    def __init__(self, problem: Solvable, native: Native, recorder: Recorder) -> None:
         super().__init__(native, recorder)
         self._calls = Counter[str]()
         self._past = np.zeros(2, dtype=np.int64)  # CVODE's counts before the last start
@@ -180,7 +150,7 @@ class _Stepper(InternalSteps):
             options["tstop"] = self._t_end
         if "jacfn" in options:
             options["jacfn"] = self._contained(options["jacfn"], "jacfn")
-        if isinstance(native, ResidualNative):
+        if native.resfn is not None:
             from scikits_odes_sundials.ida import IDA
 
             self._solver = IDA(self._contained(native.resfn, "function"), **options)
@@ -265,12 +235,8 @@ class _Stepper(InternalSteps):
 class _Daspk(AbstractStepper):
     """DASPK through the class behind the package's front end, which gives access to `t` and the work arrays."""
 
-    def __init__(self, problem: Solvable, native: ResidualNative, recorder: Recorder) -> None:
-        if importlib.util.find_spec("scikits_odes_daepack") is None:
-            raise MissingSolver(
-                "scikits.odes:ddaspk needs scikits_odes_daepack: pip install scikits-odes-daepack==3.0.0"
-            )
-        from scikits_odes import dae
+    def __init__(self, problem: Solvable, native: Native, recorder: Recorder) -> None:
+        from scikits_odes import dae  # raises for "ddaspk" without the distribution scikits-odes-daepack
 
         t0, t_end = recorder.request.t0, recorder.request.t_end
         self._shift = shift = min(t0, 0.0)

@@ -35,6 +35,7 @@ _IMPLICIT = frozenset({"Radau", "BDF", "LSODA"})
 _OPTIONS = ("first_step", "max_step", "max_steps")
 """Options passed on; the package only warns about unknown ones."""
 _ODE = frozenset({"ode"})
+_WITH = "implicit, analytic Jacobian"
 
 
 @final
@@ -75,9 +76,8 @@ class _Stepper(AbstractStepper):
         return solver.t, solver.y
 
     @property
-    def next_step(self) -> float:
-        """The step size that the controller would try next."""
-        return float(self._solver.h_abs)
+    def next_step(self) -> float | None:
+        return None if isinstance(self._solver, LSODA) else float(self._solver.h_abs)
 
     def interpolant(self) -> Dense:
         dense: Dense = self._solver.dense_output()
@@ -129,20 +129,10 @@ class ScipyAdapter(AbstractAdapter):
         Method("RK23", _ODE, one_step=True, summary="Bogacki-Shampine 3(2), explicit"),
         Method("RK45", _ODE, one_step=True, summary="Dormand-Prince 5(4), explicit"),
         Method("DOP853", _ODE, one_step=True, summary="Dormand-Prince 8(5,3), explicit"),
-        Method(
-            "Radau",
-            _ODE,
-            one_step=True,
-            summary="Radau IIA of order 5, implicit, analytic Jacobian",
-            coarse_output=True,
-        ),
-        Method("BDF", _ODE, summary="BDF of order 1 to 5, implicit, analytic Jacobian"),
-        Method(
-            "LSODA",
-            _ODE,
-            summary="Adams or BDF, chosen by itself, analytic Jacobian",
-            shared_state="lsoda",  # until scipy 1.16
-        ),
+        Method("Radau", _ODE, one_step=True, summary=f"Radau IIA of order 5, {_WITH}", coarse_output=True),
+        Method("BDF", _ODE, summary=f"BDF of order 1 to 5, {_WITH}"),
+        # static memory until scipy 1.16
+        Method("LSODA", _ODE, summary="Adams or BDF, chosen by itself, analytic Jacobian", shared_state="lsoda"),
     )
 
     def version(self) -> str | None:
@@ -161,10 +151,7 @@ class ScipyAdapter(AbstractAdapter):
             options["first_step"] = request.first_step
         recorder = Recorder(problem, request, one_step=True)
         stepper = _Stepper(self.native(problem, method.name), request, recorder.y0, options)
-        outcome = drive(stepper, recorder, max_steps=max_steps)
-        if method.one_step:
-            outcome.next_step = stepper.next_step
-        return outcome
+        return drive(stepper, recorder, max_steps=max_steps)
 
 
 ADAPTER = ScipyAdapter()

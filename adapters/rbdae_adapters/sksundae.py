@@ -11,8 +11,6 @@ pendulum at rtol = 1e-8 this doubles the steps. Recorded states are projected an
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 import warnings
 from typing import Any, final
 
@@ -24,14 +22,15 @@ from rbdae_adapters._sundials import (
     MAX_STEPS,
     REASONS,
     InternalSteps,
-    ResidualNative,
-    RhsNative,
+    Native,
+    adams_or_bdf,
+    bdf,
     first_step,
     gave_up,
     least_tolerance,
     tolerances,
 )
-from rbdae_adapters.toolkit import Dense, Recorder, drive, take_options, usable
+from rbdae_adapters.toolkit import Dense, Recorder, drive, installed, take_options, usable
 
 SPARSE_FROM = 250
 """Number of unknowns from which IDA's default linear solver is sparse: there SuperLU_MT, at about 0.2 ms for each
@@ -42,7 +41,7 @@ _KRYLOV = frozenset({"gmres", "bicgstab", "tfqmr"})
 
 @final
 class _Stepper(InternalSteps):
-    def __init__(self, native: ResidualNative | RhsNative, recorder: Recorder) -> None:
+    def __init__(self, native: Native, recorder: Recorder) -> None:
         super().__init__(native, recorder)
         self._solver = _solver(native)
         self._counts = np.zeros((2, 2), dtype=np.int64)  # evaluations and Jacobians before the last start, and since
@@ -76,24 +75,16 @@ class SksundaeAdapter(AbstractAdapter):
     package = "sksundae"
     install = "pip install scikit-sundae"
     methods = (
-        Method(
-            "ida",
-            frozenset({"ode", "dae"}),
-            frozenset({1, 2, 3}),
-            summary="BDF of order 1 to 5 for F(t, y, y') = 0, dense or sparse analytic Jacobian",
-            untested=frozenset({1}),
-        ),
-        Method("cvode", frozenset({"ode"}), summary="Adams (default) or BDF, analytic Jacobian"),
+        bdf("ida", "dense or sparse analytic Jacobian"),
+        adams_or_bdf("analytic Jacobian"),
     )
 
     def version(self) -> str | None:
-        if importlib.util.find_spec("sksundae") is None:
-            return None
-        return importlib.metadata.version("scikit-sundae")
+        return installed("scikit-sundae", "sksundae")
 
     def native(
         self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
-    ) -> ResidualNative | RhsNative:
+    ) -> Native:
         """Callbacks and the arguments of the package's constructor; `options` are the package's own."""
         given = take_options(options, None, f"sksundae:{method}")
         return (_ida if method == "ida" else _cvode)(problem, rtol, atol, given)
@@ -105,19 +96,19 @@ class SksundaeAdapter(AbstractAdapter):
         return drive(_Stepper(native, recorder), recorder, max_steps=native.options.get("max_num_steps", MAX_STEPS))
 
 
-def _solver(native: ResidualNative | RhsNative) -> Any:
+def _solver(native: Native) -> Any:
     from sksundae.cvode import CVODE
     from sksundae.ida import IDA
 
     with warnings.catch_warnings():
         # our Jacobian is meant to replace differences
         warnings.filterwarnings("ignore", message="Custom sparse Jacobian approximation")
-        if isinstance(native, ResidualNative):
+        if native.resfn is not None:
             return IDA(native.resfn, **native.options)
         return CVODE(native.rhsfn, **native.options)
 
 
-def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
+def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> Native:
     callbacks = problem.callbacks
     options = {"linsolver": "sparse" if problem.n >= SPARSE_FROM else "dense", **given}
     jacobian, data = callbacks.jacobian, callbacks.jacobian_data
@@ -134,14 +125,12 @@ def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any
     if problem.kind == "dae":
         options["algebraic_idx"] = [int(i) for i in np.flatnonzero(~np.asarray(problem.differential))]
     options.setdefault("first_step", first_step(problem, rtol))
-    return ResidualNative.of(problem, jacfn, options)
+    return Native.of_residual(problem, jacfn, options)
 
 
-def _cvode(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
+def _cvode(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> Native:
     options = {"method": given.pop("lmm", "adams"), **given, "rtol": rtol, "atol": atol}
-    if options.get("linsolver") not in _KRYLOV:
-        options["jacfn"] = None
-    return RhsNative.of(problem, options)
+    return Native.of_rhs(problem, options, with_jacobian=options.get("linsolver") not in _KRYLOV)
 
 
 def _pattern(problem: Solvable) -> Any:

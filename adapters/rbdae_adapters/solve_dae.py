@@ -20,8 +20,6 @@ BDF as its zeroth backward difference, which shifts the recent history.
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, final
@@ -38,6 +36,7 @@ from rbdae_adapters.toolkit import (
     Recorder,
     atol_vector,
     drive,
+    installed,
     take_options,
     usable,
 )
@@ -223,7 +222,6 @@ class _Stepper(AbstractStepper):
 
     @property
     def next_step(self) -> float:
-        """The step size that the controller would try next."""
         return float(self._solver.h_abs)
 
     def interpolant(self) -> Dense:
@@ -256,9 +254,7 @@ class SolveDaeAdapter(AbstractAdapter):
     )
 
     def version(self) -> str | None:
-        if importlib.util.find_spec("solve_dae") is None:
-            return None
-        return importlib.metadata.version("solve_dae")
+        return installed("solve_dae", "solve_dae")
 
     def native(self, problem: Solvable, method: str, **options: Any) -> SolveDaeProblem:
         """Native objects; the option `sparse` (default: from 60 unknowns on) selects CSC Jacobians."""
@@ -290,10 +286,7 @@ class SolveDaeAdapter(AbstractAdapter):
             options["first_step"] = request.first_step
         roundings = _roundings(problem, method.name)
         stepper = _Stepper(native, request, recorder.y0, atol, ~problem.differential, roundings, options)
-        outcome = drive(stepper, recorder, max_steps=max_steps)
-        if method.one_step:
-            outcome.next_step = stepper.next_step
-        return outcome
+        return drive(stepper, recorder, max_steps=max_steps)
 
 
 ADAPTER = SolveDaeAdapter()

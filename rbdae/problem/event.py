@@ -151,12 +151,11 @@ class RunEvents:
             if not first and terminal:
                 terminal = int(terminal) - before
             if group is not None and of_quantity(event):
-                place = next(places)
-                value = watched(group.value(place))
-                out.append(EventFunction(name_of(event), value, terminal, direction, group, place))
+                its: tuple[EventGroup | None, int] = group, next(places)
+                value = group.value(its[1])
             else:
-                value = watched(event if first else self._translated(event, problem))
-                out.append(EventFunction(name_of(event), value, terminal, direction))
+                its, value = (None, 0), event if first else self._translated(event, problem)
+            out.append(EventFunction(name_of(event), watched(value), terminal, direction, *its))
         return out
 
     def _translated(self, event: Function, here: Any) -> Function:
@@ -258,7 +257,8 @@ class EventFunction:
 
     Attributes
     ----------
-    terminal, direction : in scipy's convention
+    terminal : number of occurrences that end the run; 0 for never
+    direction : sign of the slope that counts; 0 for both
     group, place : all events of quantities of one run, by which loops in machine code read them, and which one it is;
         None for a function of the user
     """
@@ -267,21 +267,33 @@ class EventFunction:
         self,
         name: str,
         value: Function,
-        terminal: bool | int,
+        terminal: bool | int | None,
         direction: float,
         group: EventGroup | None = None,
         place: int = 0,
     ) -> None:
-        self.__name__, self.terminal, self.direction = name, terminal, direction
+        if not isinstance(terminal, (bool, np.bool_)) and terminal is not None:
+            terminal = _check.count("event", "terminal (or True)", terminal, 0)
+        self.__name__, self.terminal = name, int(terminal or 0)
+        self.direction = _check.number("event", "direction", direction)
         self.group, self.place, self._value = group, place, value
 
     __reduce__ = refuse_copies
 
+    @classmethod
+    def of(cls, function: Function) -> EventFunction:
+        """A function with scipy's attributes `terminal` and `direction`, which are read once."""
+        if isinstance(function, EventFunction):
+            return function
+        terminal, direction = getattr(function, "terminal", 0), getattr(function, "direction", 0.0)
+        return cls(name_of(function), function, terminal, direction)
+
     def __call__(self, t: float, y: Vec, yd: Vec | None = None) -> float:
         """The value, zero at the event; it does not depend on yd."""
-        return self._value(t, y)
+        value = self._value(t, y.copy())  # a user may keep or change the array
+        return value if isinstance(value, float) else _check.number("event", f"its value at t = {t:g}", value)
 
-    def reach(self) -> float:
-        """How near to zero a quantity may have come within the step that ends where it was last asked."""
-        assert self.group is not None
-        return self.group.reach(self.place)
+    def reach(self) -> float | None:
+        """The nearest to zero, or beyond, that a quantity may have been within the step that ends where it was last
+        asked; None for a function of the user."""
+        return None if self.group is None else self.group.reach(self.place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, final
@@ -23,7 +23,7 @@ from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.owners import Owner
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import has_drifted
-from rbdae.problem.quantities import Energy, Measured
+from rbdae.problem.quantities import Measured
 from rbdae.problem.timed import Segments
 from rbdae.quantities.quantity import Quantity
 from rbdae.solving.dense import DenseOutput
@@ -61,7 +61,7 @@ class EnergyOfRun:
     kinetic: Vec
     potential: Vec
     total: Vec
-    _work: Callable[[], Vec] = field(repr=False)
+    _run: Any
 
     def __repr__(self) -> str:
         names = ("kinetic", "potential", "total")
@@ -74,10 +74,19 @@ class EnergyOfRun:
         them, forces times increments and multipliers times what drives prescribe: `balance` is then what the scheme
         itself gains or loses, round-off for one that keeps energy; between the ends of steps of order two both have
         the errors of states there."""
-        return self._work()
-
-    def __reduce__(self) -> tuple[Any, tuple[Vec, Vec, Vec, Vec]]:
-        return _with_work, (self.kinetic, self.potential, self.total, self.work)
+        run: Any = self._run
+        problem, t = run._problem, run.t
+        if not isinstance(problem, Problem):
+            raise TypeError(f"only a rbdae.Problem knows the work of its forces and drives, not {problem!r}")
+        if not len(t) or is_conservative(problem.model):
+            return np.zeros(len(t))
+        dense = run.dense  # raises for a run that kept no steps
+        counted = _counted(run, t) if "step" in run.options else None
+        if counted is not None:
+            return np.asarray(counted - counted[0])
+        users = _of_time(problem, t, run.y)
+        out = _integral(run._segments, dense, t, _tolerance(self, run.rtol), users is not None)
+        return out if users is None else out + users - users[0]
 
     @cached_property
     def balance(self) -> Vec:
@@ -86,11 +95,6 @@ class EnergyOfRun:
             return np.empty(0)
         out: Vec = self.total - self.total[0] - self.work
         return out
-
-
-def _with_work(kinetic: Vec, potential: Vec, total: Vec, work: Vec) -> EnergyOfRun:
-    """The energies of a pickle or a copy."""
-    return EnergyOfRun(kinetic, potential, total, lambda: work)
 
 
 def is_conservative(model: Model) -> bool:
@@ -106,23 +110,8 @@ def is_conservative(model: Model) -> bool:
 def energy_of_run(run: Any) -> EnergyOfRun:
     """Energies of the rows of a `rbdae.Solution`. The work is summed over the solver's own steps, if it counts it; else
     the power that comes from no potential is integrated."""
-    reader, t, y = run._problem, run.t, run.y
-    energy = reader.energy(t, y)
-
-    def work() -> Vec:
-        if not isinstance(reader, Problem):
-            raise TypeError(f"only a rbdae.Problem knows the work of its forces and drives, not {reader!r}")
-        if not len(t) or is_conservative(reader.model):
-            return np.zeros(len(t))
-        dense = run.dense  # raises for a run that kept no steps
-        counted = _counted(run, t) if "step" in run.options else None
-        if counted is not None:
-            return np.asarray(counted - counted[0])
-        users = _of_time(reader, t, y)
-        out = _integral(run._segments, dense, t, _tolerance(energy, run.rtol), users is not None)
-        return out if users is None else out + users - users[0]
-
-    return EnergyOfRun(energy.kinetic, energy.potential, energy.total, work)
+    energy = run._problem.energy(run.t, run.y)
+    return EnergyOfRun(energy.kinetic, energy.potential, energy.total, run)
 
 
 def _counted(run: Any, t: Vec) -> Vec | None:
@@ -163,7 +152,7 @@ def _of_time(reader: Problem, t: Vec, y: Mat) -> Vec | None:
     return None if np.array_equal(here, after) else out
 
 
-def _tolerance(energy: Energy, rtol: float) -> float:
+def _tolerance(energy: EnergyOfRun, rtol: float) -> float:
     """The tolerance of the energy along a run."""
     size = float(np.max(energy.kinetic) + np.ptp(energy.potential))
     return _SHARE * rtol * (size if size > 0.0 else 1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,10 +28,10 @@ def check_problem(who: str, problem: object) -> None:
 
 def check_span(problem: Solvable, t_span: Sequence[float]) -> tuple[float, float]:
     """Start and end; the start is the problem's."""
-    simple = type(t_span) in (tuple, list) and len(t_span) == 2 and {float, int}.issuperset(map(type, t_span))
-    if not simple and np.shape(_list(t_span)) != (2,):
+    ends = t_span.tolist() if isinstance(t_span, np.ndarray) else t_span
+    if not isinstance(ends, (tuple, list)) or len(ends) != 2:
         raise TypeError(f"t_span must be two numbers (start, end), got {_check.show(t_span)}; pass e.g. (0.0, 1.0)")
-    first, last = t_span
+    first, last = ends
     t0, t_end = _check.number("solve", "the start of t_span", first), _check.number("solve", "the end of t_span", last)
     if t0 == t_end:
         raise ValueError(f"t_span must have two different times, got ({t0}, {t_end}); give another end")
@@ -55,16 +55,6 @@ def check_backward(problem: Solvable, t0: float, t_end: float, projection: objec
         )
 
 
-def _list(value: Any) -> Any:
-    """A sequence of anything, but no string and nothing masked; else None."""
-    if isinstance(value, (str, bytes, dict, set, frozenset, np.ma.MaskedArray)):
-        return None
-    try:
-        return np.array([*value], dtype=object)
-    except Exception:
-        return None
-
-
 def check_tolerances(problem: Solvable, rtol: float, atol: ArrayLike) -> tuple[float, float | Vec]:
     """Relative tolerance, and absolute tolerance as a number or (n,)."""
     relative = _check.number("solve", "rtol", rtol)
@@ -84,12 +74,11 @@ def check_times(t_eval: ArrayLike | None, t0: float, t_end: float) -> Vec | None
     """Output times, in the order of the run and within the interval."""
     if t_eval is None:
         return None
-    n = np.shape(_list(t_eval))
-    if len(n) != 1 or not n[0]:
+    times = _check.times(t_eval, "t_eval")
+    if not times.size or not times.ndim:
         raise ValueError(
             f"t_eval must be a non-empty list of times, got {_check.show(t_eval)}; leave it out for all steps"
         )
-    times = _check.array("solve", "t_eval", t_eval, n, remedy="pass e.g. numpy.linspace(0, 1, 11)")
     backward = t_end < t0
     if (np.diff(-times if backward else times) <= 0).any():
         order = "decreasing, as t_span is" if backward else "increasing"
@@ -148,13 +137,6 @@ def check_progress(progress: object) -> None:
             f"progress must be True, False or a function of the time, got {_check.show(progress)}; pass progress=True "
             "for a bar"
         )
-
-
-def check_options(solver: str, options: Mapping[str, Any]) -> None:
-    """Refuse options that are not a number where they should be one: some packages would run for ever."""
-    for name, value in options.items():
-        if isinstance(value, (float, np.floating)) and math.isnan(value):
-            raise ValueError(f"{solver}: the option {name} must not be nan; give a number, or leave it out")
 
 
 def check_events(problem: Any, events: AnyEvent | Sequence[AnyEvent] | None) -> tuple[AnyEvent, ...]:

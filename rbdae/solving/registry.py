@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final, Literal, TypeAlias, final
 
 from rbdae import _check
@@ -29,8 +29,6 @@ _GROUP = "rbdae.adapters"
 _HOUSE = "rbdae_adapters"
 """The adapters of this distribution: its `ADAPTERS` map names to modules. To find them takes no search through all that
 is installed, which costs as much as an integration, and no installation: a checkout on the path will do."""
-
-_Source = Callable[[], AbstractAdapter]
 
 _PRESENT: set[str] = set()
 """Adapters whose packages were there when they were asked for: to find a version takes as long as a short run."""
@@ -100,17 +98,17 @@ class SolverTable(list[SolverInfo]):
     __repr__ = __str__
 
 
-@lru_cache(maxsize=1)
+@cache
 def _own() -> dict[str, str]:
-    """The modules of this distribution's adapters by name; none where their folder is not on the path."""
+    """The modules of this distribution's adapters by name; empty where their folder is not on the path."""
     if importlib.util.find_spec(_HOUSE) is None:
         return {}
     modules: dict[str, str] = importlib.import_module(_HOUSE).ADAPTERS
     return modules
 
 
-@lru_cache(maxsize=1)
-def _installed() -> dict[str, _Source]:
+@cache
+def _installed() -> dict[str, Callable[[], AbstractAdapter]]:
     """How to load each adapter that is installed, by its name."""
     from importlib.metadata import entry_points  # a slow import
 
@@ -128,47 +126,37 @@ def _load(package: str) -> AbstractAdapter | None:
     return None if source is None else source()
 
 
-def _names() -> list[str]:
-    """The names of all adapters."""
-    names = [*{**_installed(), **_own()}]
-    if not names:
-        raise MissingSolver(
-            "no adapters found: rbdae is neither installed nor is its folder adapters/ on the path; "
-            "run `pip install -e .`, or set PYTHONPATH=adapters"
-        )
-    return names
-
-
 def _adapters() -> dict[str, AbstractAdapter]:
     """Every adapter; one of another distribution that cannot be loaded is left out with a warning."""
     found = {}
-    for name in _names():
+    for name in {**_installed(), **_own()}:
         try:
-            one = _load(name)
+            found[name] = adapter(name)
         except Exception as error:
             if name in _own():
                 raise
             warnings.warn(f"the adapter {name!r} cannot be loaded: {error}", stacklevel=3)
-        else:
-            assert one is not None
-            found[name] = one
+    if not found:
+        raise MissingSolver(
+            "no adapters found: rbdae is neither installed nor is its folder adapters/ on the path; "
+            "run `pip install -e .`, or set PYTHONPATH=adapters"
+        )
     return found
 
 
 def solvers() -> SolverTable:
     """Every solver of every adapter, available or not; prints as a table."""
     table = SolverTable()
-    for package, adapter in _adapters().items():
-        version = adapter.version()
-        for m in adapter.methods:
-            threads = "one at a time" if m.shared_state else _ANY
-            takes = m.kinds, m.indices, m.overdetermined_indices
-            table.append(
-                SolverInfo(
-                    f"{package}:{m.name}", package, version is not None, version, *takes, m.one_step, adapter.install,
-                    m.summary, threads,
-                )
-            )  # fmt: skip
+    for package, found in _adapters().items():
+        version = found.version()
+        table += (
+            SolverInfo(
+                f"{package}:{m.name}", package, version is not None, version, m.kinds, m.indices,
+                m.overdetermined_indices, m.one_step, found.install, m.summary,
+                "one at a time" if m.shared_state else _ANY,
+            )
+            for m in found.methods
+        )  # fmt: skip
     return table
 
 
@@ -178,7 +166,7 @@ def adapter(package: str) -> AbstractAdapter:
         raise TypeError(f"adapter: package must be a string such as 'scipy', got {_check.show(package)}")
     found = _load(package)
     if found is None:
-        raise ValueError(f"no adapter {package!r}; {_hint(package, _names())}")
+        raise _check.unknown("adapter", package, {**_own(), **_installed()})
     return found
 
 
@@ -189,15 +177,9 @@ def package_version(solver: str) -> dict[str, str]:
     return {} if found is None else {package: found.version() or "not installed"}
 
 
-def _hint(name: str, names: Iterable[str]) -> str:
-    """'did you mean ...?', or all names if none is near."""
-    known = sorted(names)
-    return _check.nearest(name, known) or "there are " + ", ".join(known)
-
-
-def _methods() -> list[tuple[str, Method]]:
-    """The names of all solvers with their methods, installed or not."""
-    return [(f"{package}:{m.name}", m) for package, a in _adapters().items() for m in a.methods]
+def _methods() -> dict[str, Method]:
+    """The methods of all solvers by name, installed or not."""
+    return {f"{package}:{m.name}": m for package, a in _adapters().items() for m in a.methods}
 
 
 def find_method(solver: str) -> tuple[AbstractAdapter, Method]:
@@ -221,7 +203,7 @@ def find_method(solver: str) -> tuple[AbstractAdapter, Method]:
                     raise MissingSolver(f"{solver!r} needs {package}, which is missing: run {found.install}")
                 _PRESENT.add(package)
                 return found, method
-    raise ValueError(f"unknown solver {solver!r}; {_hint(solver, dict(_methods()))} (rbdae.solvers() lists them all)")
+    raise _check.unknown("solver", solver, _methods())
 
 
 # ------------------------------------------------------------ which solver takes a problem
@@ -262,7 +244,7 @@ def solver_for(problem: Solvable, solver: str | None, step: object) -> tuple[str
             continue
         if method.can_solve(problem):
             return name, adapter, method
-    able = {name: m for name, m in _methods() if m.can_solve(problem)}
+    able = {name: m for name, m in _methods().items() if m.can_solve(problem)}
     if solver is not None:
         raise Unsupported(f"{method.refusal(problem, solver)}. Solvers for it: {', '.join(able) or 'none'}")
     if step is not None:

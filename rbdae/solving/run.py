@@ -168,7 +168,6 @@ def planned(
     checks.check_backward(problem, t0, t_end, projection)
     policy = checks.check_charts(problem, on_singularity, recentre, asked)
     solver, adapter, method = solver_for(problem, solver, step)
-    checks.check_options(solver, options)
     request = Request(
         t0,
         t_end,

@@ -88,19 +88,24 @@ class Watch:
 
     def request(self, request: Request) -> Request:
         """The request with functions that are watched, in the solver's time."""
-        advance = self._advance()
+
+        def begun(collected: Callable[[], Outcome]) -> None:
+            self._collected = collected
+
         each_step = self.told is not None and not getattr(self.told, "now_and_then", False)
-        out = changed(request, advance=advance, each_step=each_step, begun=self._begun)
+        advance = self._advance()
         if self.direction > 0.0:
-            return out
+            return changed(request, advance=advance, each_step=each_step, begun=begun)
         return changed(
-            out,
+            request,
             t0=-request.t0,
             t_end=-request.t_end,
             t_eval=None if request.t_eval is None else -request.t_eval,
             direction=-1.0,
             projector=None if request.projector is None else _MirroredProjector(request.projector),
             advance=lambda tau: advance(0.0 - tau),
+            each_step=each_step,
+            begun=begun,
         )
 
     def callback(self, name: str, fill: Callable[..., None]) -> Callable[..., None]:
@@ -108,8 +113,8 @@ class Watch:
         pending, matrix = self.pending, "jacobian" in name
 
         def watched(*arguments: Any) -> None:
-            if pending.error is not None or self.error is not None:
-                self._again()
+            if (before := pending.error) is not None or (before := self.error) is not None:
+                raise before  # packages that swallow exceptions try again
             try:
                 fill(*arguments)
             except BaseException as error:
@@ -124,29 +129,20 @@ class Watch:
 
     def event(self, value: Callable[[float, Vec], Any]) -> Callable[[float, Vec], Any]:
         """The function of an event, watched, in the solver's time."""
-        return lambda t, y: self.ask(value, self.direction * t, y)
+        return lambda t, y: self._ask(value, self.direction * t, y)
 
-    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def _ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The value of another function of the user, whose exceptions are the run's."""
         self.pending.check()
         try:
             return function(*arguments)
         except BaseException as error:
-            self._keep(error)
+            if self.error is None:
+                self.error = error
             raise
 
-    def _again(self) -> None:
-        """Raise the exception that has ended the run: packages that swallow exceptions try again."""
-        self.pending.check()
-        if self.error is not None:
-            raise self.error
-
-    def _keep(self, error: BaseException) -> None:
-        if self.error is None:
-            self.error = error
-
     def _advance(self) -> Callable[[float], None]:
-        """Called after each accepted step, with the problem's time."""
+        """A function to call with the problem's time after each accepted step."""
         pending, bad, told = self.pending, self._bad, self.told
 
         def advance(t: float) -> None:
@@ -154,18 +150,11 @@ class Watch:
                 self._count = 0
                 bad.clear()
             if pending.error is not None:
-                pending.check()
+                raise pending.error
             if told is not None:
-                self.ask(told, t)
+                self._ask(told, t)
 
         return advance
-
-    def _begun(self, collected: Callable[[], Outcome]) -> None:
-        self._collected = collected
-
-    def forget(self) -> None:
-        """Let go of the adapter's memory, which knows this object: together they would wait for the collector."""
-        self._collected = None
 
     # ------------------------------------------------------------ in callbacks
 
@@ -175,7 +164,7 @@ class Watch:
             arguments[-1].fill(np.nan)
             self._not_finite(name, arguments[0])
             return
-        self._keep(error)
+        self.error = error
         raise error
 
     def _not_finite(self, name: str, t: float) -> None:
@@ -225,13 +214,10 @@ class Watch:
             self.pending.error = error
         if self.pending.error is not None:
             return self._partial(Reason.KEYBOARD)
-        if self.error is not None:
-            error = self.error
+        error = error if self.error is None else self.error
         if isinstance(error, NoSolution):
             return self._partial(Reason.NOT_CONVERGED, str(error))
-        if self.error is not None:
-            raise error
-        if not isinstance(error, Exception) or not self._bad:
+        if self.error is not None or not isinstance(error, Exception) or not self._bad:
             raise error
         own = [] if isinstance(error, _NotFinite) else [f"{type(error).__name__}: {error}"]
         return self._partial(Reason.NOT_FINITE, "; ".join([*self._bad.values(), *own]))
@@ -326,11 +312,12 @@ class WatchedProblem:
 
 @final
 class _MirroredProjector:
-    """A projector that is asked in tau."""
+    """A projector that is asked in tau; its machine function stays in the problem's own time."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
         self.restart_tolerance, self.reach = inner.restart_tolerance, inner.reach
+        self.machine = getattr(inner, "machine", lambda: None)
 
     @property
     def count(self) -> int:
@@ -344,29 +331,29 @@ class _MirroredProjector:
         """Largest violation of the constraints."""
         return float(self._inner.drift(-tau, y))
 
-    def machine(self) -> Any:
-        """The projection of loops in machine code, in the problem's own time; None if there is none."""
-        make = getattr(self._inner, "machine", None)
-        return None if make is None else make()
-
 
 # ------------------------------------------------------------ runs, and turns of solvers with static memory
 
 _turns: dict[str, threading.Lock] = {}
 """A lock for each static memory, held during a run."""
-_inside: set[tuple[int, str]] = set()
-"""The threads that run, and their static memories."""
 _LOOK = 0.1
 """Seconds after which a thread that waits looks whether it was interrupted."""
 
 
+@final
+class _Mine(threading.local):
+    """The static memories in which this thread runs."""
+
+    states: frozenset[str] = frozenset()
+
+
+_mine = _Mine()
+
+
 def _in_child() -> None:
     """Other threads are not there to end their runs."""
-    me = threading.get_ident()
-    mine = {state for thread, state in _inside if thread == me}
-    for state in [state for state in _turns if state not in mine]:
+    for state in _turns.keys() - _mine.states:
         del _turns[state]
-    _inside.intersection_update({(me, state) for state in mine})
 
 
 _process.in_child(_in_child)
@@ -376,49 +363,41 @@ def run_once(
     adapter: AbstractAdapter, solver: str, method: Method, problem: Solvable, request: Request, watch: Watch
 ) -> Outcome:
     """Run an adapter, in its turn: methods that keep their state in static memory run one at a time."""
-    if not method.shared_state:
-        return _run(adapter, method, problem, request, watch)
-    with _turn(solver, method.shared_state, watch.pending):
-        return _run(adapter, method, problem, request, watch)
-
-
-def _run(adapter: AbstractAdapter, method: Method, problem: Solvable, request: Request, watch: Watch) -> Outcome:
     watched: Any = WatchedProblem(problem, watch)
-    try:
+    # overflow: in sums of squares, by which values are asked whether they are finite
+    with _turn(solver, method.shared_state, watch.pending), np.errstate(over="ignore"):
         try:
-            with np.errstate(over="ignore"):  # sums of squares, by which values are asked whether they are finite
-                outcome = adapter.run(watched, method, watch.request(request))
+            outcome = watch.ended(adapter.run(watched, method, watch.request(request)))
         except BaseException as error:
             outcome = watch.failed(error)
-        else:
-            outcome = watch.ended(outcome)
-        outcome.stats.code = watched.callbacks.code
-        return outcome
-    finally:
-        watch.forget()
+        finally:
+            watch._collected = None  # the adapter's memory, which knows the watch: they would wait for the collector
+    outcome.stats.code = watched.callbacks.code
+    return outcome
 
 
 @contextmanager
 def _turn(solver: str, state: str, pending: Pending) -> Iterator[None]:
-    """Wait until no other thread runs with this static memory, and keep others waiting.
+    """Wait until no other thread runs with this static memory, if any, and keep others waiting.
 
     Raises RuntimeError for a run inside of a run that cannot begin at once: if it waited, two of them could wait for
     each other for ever. Raises what `pending` has.
     """
-    me = threading.get_ident()
-    lock = _turns.setdefault(state, threading.Lock())
-    nested = any(thread == me for thread, _ in _inside)
-    while not lock.acquire(timeout=0.0 if nested else _LOOK):
-        if nested:
+    if not state:
+        yield
+        return
+    lock, around = _turns.setdefault(state, threading.Lock()), _mine.states
+    while not lock.acquire(timeout=0.0 if around else _LOOK):
+        if around:
             raise RuntimeError(
                 f"{solver} keeps its state in static memory ({state}), which is in use, and cannot run inside of a "
                 "function that a solver of this kind calls; take another solver for the inner run, such as "
                 "sksundae:ida or scipy:RK45"
             )
         pending.check()
-    _inside.add((me, state))
     try:
+        _mine.states = around | {state}
         yield
     finally:
-        _inside.discard((me, state))
+        _mine.states = around
         lock.release()

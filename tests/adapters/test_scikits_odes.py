@@ -10,7 +10,6 @@ import toy
 from toy_runs import error, solve
 
 from rbdae import solving
-from rbdae.adapter import Unsupported
 
 if not os.environ.get("CI"):
     pytest.importorskip("scikits_odes")
@@ -58,16 +57,3 @@ def test_cvode_takes_fixed_points():
     fixed = solve(problem, "scikits.odes:cvode", nonlinsolver="fixedpoint")
     assert fixed.success and error(fixed) < 1e-7
     assert problem.calls["rhs_jacobian"] == 0
-
-
-@pytest.mark.parametrize("method", ["ida", "cvode"])
-@pytest.mark.parametrize("linsolver", ["band", "spgmr"])
-def test_linear_solvers_that_drop_our_jacobian_are_refused(method, linsolver):
-    with pytest.raises(Unsupported, match=f"{linsolver}.*sundials:ida"):
-        solve(toy.Pendulum(), f"scikits.odes:{method}", linsolver=linsolver)
-
-
-@pytest.mark.parametrize("method", ["ida", "cvode"])
-def test_fractions_that_the_package_would_cut_are_refused(method):
-    with pytest.raises(Unsupported, match=r"nonlin_conv_coef=0\.01"):
-        solve(toy.Pendulum(), f"scikits.odes:{method}", nonlin_conv_coef=0.01)

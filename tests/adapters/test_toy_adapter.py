@@ -7,6 +7,7 @@ import importlib
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -74,13 +75,15 @@ else:
 
 
 def test_it_is_found_like_any_other_and_has_outputs_events_projection_and_errors(tmp_path):
-    """In a fresh process that sees this checkout and a folder with the adapter as pip installs it, in plain Python."""
-    site = tmp_path / "site"
-    options = ["--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check", "--quiet"]
-    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(site), str(TOY)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert ended.returncode == 0, ended.stderr
-    path = os.pathsep.join(map(str, (ROOT, ROOT / "adapters", ROOT / "tests/support", site)))
+    """In a fresh process that sees this checkout, and the adapter with what pip installs beside it, in plain Python."""
+    project = tomllib.loads((TOY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    said = tmp_path / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    said.mkdir()
+    (said / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n", encoding="utf-8")
+    points = ((group, *point) for group, its in project["entry-points"].items() for point in its.items())
+    text = "".join(f"[{group}]\n{name} = {module}\n" for group, name, module in points)
+    (said / "entry_points.txt").write_text(text, encoding="utf-8")
+    path = os.pathsep.join(map(str, (ROOT, ROOT / "adapters", ROOT / "tests/support", TOY, tmp_path)))
     strict = "error,ignore:the run did not reach its end"
     environment = dict(os.environ, PYTHONPATH=path, RBDAE_CODE="plain", PYTHONWARNINGS=strict)
     command = [sys.executable, "-c", SCRIPT]

@@ -1,8 +1,7 @@
-"""What runs report, along runs: momentum, counts, events across changes of selection, patterns, projections, files."""
+"""What runs report, along runs: momentum, events across changes of selection, patterns, projections, files."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -81,62 +80,6 @@ def test_momentum_changes_by_applied_and_ground_forces(case):
     assert np.abs(rate([m.linear for m in around]) - force).max() < most * size
     assert np.abs(rate([m.angular for m in around]) - torque).max() < most * size
     assert np.array_equal(run.momentum.linear, run.problem.momentum(run.t, run.y).linear)
-
-
-# ---------------------------------------------------------------- counts
-
-
-class _Counted:
-    """A problem that counts the calls of its callbacks."""
-
-    def __init__(self, problem: rbdae.Problem) -> None:
-        self.problem = problem
-        self.calls: Counter[str] = Counter()
-
-    @property
-    def callbacks(self) -> Any:
-        counted = self
-
-        class Callbacks:
-            def __getattr__(self, name: str) -> Callable[..., None]:
-                if name in ("machine", "factors"):  # whose calls nobody could count
-                    raise AttributeError(name)
-                function = getattr(counted.problem.callbacks, name)
-
-                def call(*arguments: Any) -> None:
-                    counted.calls[name] += 1
-                    function(*arguments)
-
-                return call
-
-        return Callbacks()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.problem, name)
-
-
-TWO_MATRICES = ("assimulo:Radau5DAE", "solve_dae:Radau", "solve_dae:BDF")
-"""They take dF/dy and dF/dyd apart: two calls a Jacobian."""
-
-
-@pytest.mark.parametrize("solver", sorted(name for name in cases.INFOS))
-def test_counts_are_those_of_the_calls(solver):
-    """Evaluations and Jacobians to the last one; steps are the rows; what is not reported is -1."""
-    cases.need(solver)
-    problem = _Counted(rbdae.formulate(rbdae.models.heavy_top(), "index-0"))
-    more = {"step": 1e-3} if "Euler" in solver else {}
-    run = rbdae.solve(problem, (0.0, 0.2), solver=solver, rtol=1e-6, atol=1e-6, **more)
-    assert run.success, run.message
-    stats, calls = run.stats, problem.calls
-    assert stats.evaluations == calls["rhs"] + calls["residual"] > 0
-    jacobians = sum(n for name, n in calls.items() if "jacobian" in name)
-    if solver == "assimulo:ODASSL":  # by differences of the residual, which it counts
-        assert jacobians == 0 < stats.jacobians
-    else:
-        assert stats.jacobians * (2 if solver in TWO_MATRICES else 1) == jacobians
-    assert stats.steps == len(run.t) - 1 > 0
-    assert stats.restarts == stats.projections == 0
-    assert stats.rejected >= -1 and stats.factorisations >= -1 and stats.wall_seconds > 0.0 and stats.seconds > 0.0
 
 
 # ---------------------------------------------------------------- what a projection reports
@@ -263,6 +206,7 @@ def test_a_switched_run_is_the_same_after_loading(tmp_path):
     problem = rbdae.formulate(rbdae.models.bricard(), "null-space", redundant="minimum-norm")
     again = rbdae.load(run.save(tmp_path / "run"), problem)
     assert inside.segment_times(again) == inside.segment_times(run)
+    assert inside.omitted_rows(again.problem_at(0.0)) == [16]
     between = np.linspace(0.0, 2.4, 23)
     for read in (
         lambda s: s.t,

@@ -416,3 +416,19 @@ def test_vect_and_spin(rng):
     inner = np.einsum("ki,ki->k", u, v)[:, None, None]
     assert np.abs(U @ V - (np.einsum("ki,kj->kij", v, u) - inner * np.eye(3))).max() < 1e-14
     assert np.abs((U @ V @ w[..., None])[..., 0] - np.cross(u, np.cross(v, w))).max() < 1e-14
+
+
+def test_single_precision_is_precise_enough_for_a_rotation(rng):
+    """Noise of its size in double precision is not."""
+    matrices = Rotation.from_rotvec(rng.normal(size=(50, 3))).as_matrix()
+    single = matrices.astype(np.float32)
+    for function in (kinematics.half_rotation, kinematics.logarithm):
+        found, right = function(single), function(matrices)
+        if isinstance(found, Rotation):
+            found, right = found.as_matrix(), right.as_matrix()
+            assert np.abs(np.swapaxes(found, -1, -2) @ found - np.eye(3)).max() < 1e-14
+        assert np.abs(found - right).max() < 1e-6
+    with pytest.raises(ValueError, match="not orthonormal"):
+        kinematics.half_rotation(single.astype(float) + 1e-7)
+    with pytest.raises(ValueError, match="not orthonormal"):
+        kinematics.half_rotation(single * np.float32(1.00001))

@@ -30,7 +30,7 @@ def test_a_name_like_none_gets_them_all():
         solve(solver="qqq")
     with pytest.raises(TypeError, match=r"string"):
         solve(solver=45)
-    with pytest.raises(ValueError, match=r"no adapter 'scipi'; did you mean 'scipy'"):
+    with pytest.raises(ValueError, match=r"adapter 'scipi'; did you mean 'scipy'"):
         solving.adapter("scipi")
 
 

@@ -175,27 +175,6 @@ def test_a_run_is_read_without_a_seam():
             assert np.array_equal(found.unique, reaction.unique)
 
 
-def test_a_saved_run_is_read_without_a_seam(tmp_path):
-    run, _ = _run()
-    # formulated again it leaves out another equation: the file says which
-    problem = rbdae.formulate(bricard(), "null-space", redundant="minimum-norm")
-    again = rbdae.load(run.save(tmp_path / "run"), problem)
-    assert inside.segment_times(again) == inside.segment_times(run)
-    assert inside.omitted_rows(again.problem_at(0.0)) == [NEEDED_LATER]
-    assert np.array_equal(again.energy.total, run.energy.total)
-    assert np.array_equal(again.drift.position, run.drift.position)
-    assert np.array_equal(again.drift.velocity, run.drift.velocity)
-    assert np.array_equal(again.multipliers, run.multipliers)
-    for name, state in run.states.items():
-        assert np.array_equal(again.states[name].velocity, state.velocity)
-    for joint, sides in run.reactions.items():
-        for body, reaction in sides.items():
-            assert np.array_equal(again.reactions[joint][body].force, reaction.force)
-            assert np.array_equal(again.reactions[joint][body].unique, reaction.unique)
-    for one, two in zip(again.events, run.events, strict=True):
-        assert np.array_equal(one.t, two.t) and np.array_equal(one.y, two.y)
-
-
 def test_events_get_the_unknowns_of_the_first_problem():
     """In those of a later segment its energy would be another."""
     run, seen = _run()

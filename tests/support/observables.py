@@ -7,7 +7,7 @@ or code; most run over formulations, charts and velocities. `test_observables.py
 
 from __future__ import annotations
 
-_ALONG, _COUNTS = "test_along_runs", "test_along_runs::test_counts_are_those_of_the_calls"
+_ALONG, _COUNTS = "test_along_runs", "../adapters/test_laws::test_follows_the_exact_motion"
 _PROJECTIONS = "test_along_runs::test_projections_report_what_they_did"
 _CONSISTENCY, _DENSE, _EQUIVALENCE = "test_consistency", "test_dense_output", "test_equivalence"
 _SWITCHES, _INPUTS, _JOINTS = "test_switches", "test_inputs", "test_joint_quantities"

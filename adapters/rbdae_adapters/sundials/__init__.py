@@ -20,7 +20,7 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae._check import count, show
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Request, Solvable
-from rbdae_adapters._sundials import MAX_STEPS, first_step, least_tolerance, tolerances
+from rbdae_adapters._sundials import MAX_STEPS, adams_or_bdf, bdf, first_step, least_tolerance, tolerances
 from rbdae_adapters.sundials import _library
 from rbdae_adapters.sundials._run import MultistepRun
 from rbdae_adapters.toolkit import loops, take_options, usable
@@ -92,18 +92,8 @@ class SundialsAdapter(AbstractAdapter):
     package = "sundials"
     install = "pip install scikit-sundae"
     methods = (
-        Method(
-            "ida",
-            frozenset({"ode", "dae"}),
-            frozenset({1, 2, 3}),
-            summary="BDF of order 1 to 5 for F(t, y, y') = 0, its callbacks, factors and loop in machine code",
-            untested=frozenset({1}),
-        ),
-        Method(
-            "cvode",
-            frozenset({"ode"}),
-            summary="Adams (default) or BDF, projected in its steps, its callbacks and loop in machine code",
-        ),
+        bdf("ida", "its callbacks, factors and loop in machine code"),
+        adams_or_bdf("projected in its steps, its callbacks and loop in machine code"),
     )
 
     def version(self) -> str | None:

@@ -1,8 +1,8 @@
 """The shared libraries of SUNDIALS, from scikit-sundae or from a folder named by the user.
 
 Nothing is compiled. The library reports its version, which determines where the operations of a linear solver are
-(`PLACES`). Numbers must be of double precision; indices may have any size. Every object made here is counted (`alive`)
-and freed by `Objects.close`.
+(`PLACES`). Numbers must be of double precision; indices may have any size. Every object made here is freed by
+`Objects.close`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import glob
 import importlib.util
 import os
 import sys
-import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, final
@@ -36,13 +35,6 @@ POINTER, REAL, INT, LONG, INDEX = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
 
 _MODULES = ("core", "generic", "nvecserial", "sunmatrixdense", "sunlinsoldense", "sunnonlinsolnewton", "ida", "cvode")
 _NEEDED = ("SUNContext_PushErrHandler", "N_VNew_Serial", "IDACreate", "CVodeCreate", "SUNLinSolNewEmpty")
-
-_LIVE: weakref.WeakSet[Objects] = weakref.WeakSet()
-
-
-def alive() -> int:
-    """Number of live SUNDIALS objects."""
-    return sum(len(objects.frees) for objects in list(_LIVE))
 
 
 @final
@@ -116,7 +108,6 @@ class Objects:
     def __init__(self, library: Library) -> None:
         self.library = library
         self.frees: list[Callable[[], Any]] = []
-        _LIVE.add(self)
         place = POINTER()
         status = library.call("SUNContext_Create", INT, POINTER(0), POINTER(ctypes.addressof(place)))
         if status:

@@ -22,27 +22,29 @@ from rbdae_adapters.toolkit.arguments import (
     Functions,
     atol_vector,
     first_step,
+    installed,
     leaves_error_test,
     loosened,
     multipliers,
     take_options,
     usable,
 )
-from rbdae_adapters.toolkit.events import Dense, Event
-from rbdae_adapters.toolkit.recorder import MAX_STALLED, RESTART_FACTOR, AbstractStepper, GaveUp, Recorder, drive
+from rbdae_adapters.toolkit.events import Dense, GaveUp, finite
+from rbdae_adapters.toolkit.recorder import MAX_STALLED, RESTART_FACTOR, AbstractStepper, Recorder, drive
 
 __all__ = [
     "MAX_STALLED",
     "RESTART_FACTOR",
     "AbstractStepper",
     "Dense",
-    "Event",
     "Functions",
     "GaveUp",
     "Recorder",
     "atol_vector",
     "drive",
+    "finite",
     "first_step",
+    "installed",
     "leaves_error_test",
     "loosened",
     "multipliers",

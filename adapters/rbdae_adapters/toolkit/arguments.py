@@ -5,9 +5,10 @@ Known options are passed on, unknown ones are refused. Packages check their valu
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -27,47 +28,39 @@ class Functions:
     """
 
     def __init__(self, problem: Solvable) -> None:
-        self._problem = problem
+        self._problem, self._of = problem, problem.callbacks
         self.evaluations = self.jacobians = 0
-
-    @cached_property  # access to a callback may compile it
-    def _rhs(self) -> Any:
-        return self._problem.callbacks.rhs
-
-    @cached_property
-    def _residual(self) -> Any:
-        return self._problem.callbacks.residual
 
     def rhs(self, t: float, y: Vec) -> Vec:
         """f(t, y), (n,)."""
         self.evaluations += 1
         out = np.empty(self._problem.n)
-        self._rhs(t, y, out)
+        self._of.rhs(t, y, out)
         return out
 
     def rhs_jacobian(self, t: float, y: Vec) -> Mat:
         """df/dy, (n, n), in Fortran order."""
         self.jacobians += 1
         out = np.empty((self._problem.n, self._problem.n), order="F")
-        self._problem.callbacks.rhs_jacobian(t, y, out)
+        self._of.rhs_jacobian(t, y, out)
         return out
 
     def residual(self, t: float, y: Vec, yd: Vec) -> Vec:
         """F(t, y, yd), (n_equations,)."""
         self.evaluations += 1
         out = np.empty(self._problem.n_equations)
-        self._residual(t, y, yd, out)
+        self._of.residual(t, y, yd, out)
         return out
 
     def jacobian(self, t: float, y: Vec, yd: Vec, c: float) -> Mat:
         """dF/dy + c dF/dyd, (n_equations, n)."""
         self.jacobians += 1
         out = np.empty((self._problem.n_equations, self._problem.n))
-        self._problem.callbacks.jacobian(t, y, yd, c, out)
+        self._of.jacobian(t, y, yd, c, out)
         return out
 
     def jacobians_of(self, t: float, y: Vec, yd: Vec) -> tuple[Mat, Mat]:
-        """dF/dy and dF/dyd: the Jacobian for c = 0, and the difference of the Jacobian for c = 1."""
+        """dF/dy and dF/dyd, as differences of the Jacobians for c = 0 and 1."""
         by_y, by_yd = self.jacobian(t, y, yd, 0.0), self.jacobian(t, y, yd, 1.0)
         self.jacobians -= 1
         by_yd -= by_y
@@ -78,7 +71,7 @@ class Functions:
         from scipy.sparse import csc_matrix  # a slow import, not needed with dense Jacobians
 
         self.jacobians += 1
-        pattern, fill = self._problem.sparsity, self._problem.callbacks.jacobian_data
+        pattern, fill = self._problem.sparsity, self._of.jacobian_data
         by_y, by_yd = np.empty(pattern.nnz), np.empty(pattern.nnz)
         fill(t, y, yd, 0.0, by_y)
         fill(t, y, yd, 1.0, by_yd)
@@ -93,8 +86,8 @@ _MAX_STEP = ("max_step", "maxh", "max_step_size")
 def take_options(given: Mapping[str, Any], allowed: Iterable[str] | None, who: str) -> dict[str, Any]:
     """The user's options without those that are None; raises `Unsupported` for one that `who` does not have.
 
-    `allowed` is None for a package that refuses unknown names itself. Negative numbers are refused: most packages treat
-    them as not given, and scipy's first step would never end.
+    `allowed` is None for a package that refuses unknown names itself. Negative numbers and NaN are refused: some
+    packages take them as not given, others would run for ever.
 
     >>> take_options({"max_stepp": 1}, ["max_step"], "scipy:RK45")
     Traceback (most recent call last):
@@ -106,17 +99,22 @@ def take_options(given: Mapping[str, Any], allowed: Iterable[str] | None, who: s
     out = {name: value for name, value in given.items() if value is not None}
     if allowed is not None:
         names = sorted(allowed)
-        longest = next((name for name in _MAX_STEP if name in names), "max_step")
-        out = {longest if name == "max_step" else name: value for name, value in out.items()}
-        for name in out:
-            if name not in names:
-                hint = nearest(name, names)
-                have = f"Its options: {', '.join(names)}" if names else "It has no options"
-                raise Unsupported(f"{who} has no option {name!r}{(hint and '; ' + hint) or '.'} {have}")
+        if "max_step" in out and (longest := next((name for name in _MAX_STEP if name in names), None)):
+            out[longest] = out.pop("max_step")
+        for name in (name for name in out if name not in names):
+            hint = nearest(name, names)
+            have = f"Its options: {', '.join(names)}" if names else "It has no options"
+            raise Unsupported(f"{who} has no option {name!r}{(hint and '; ' + hint) or '.'} {have}")
     for name, value in out.items():
-        if isinstance(value, (int, float)) and value < 0:
-            raise ValueError(f"{who}: {name} must not be negative, got {value!r}; leave it out")
+        if isinstance(value, (int, float, np.number)) and not value >= 0:
+            raise ValueError(f"{who}: the option {name} must not be negative or nan, got {value!r}; leave it out")
     return out
+
+
+def installed(distribution: str, *modules: str) -> str | None:
+    """The version of a distribution; None unless its modules can be imported."""
+    there = all(importlib.util.find_spec(name) for name in modules)
+    return importlib.metadata.version(distribution) if there else None
 
 
 def atol_vector(problem: Solvable, request: Request) -> Vec:

@@ -7,15 +7,14 @@ A zero at the start is not an event until the function has left it; a zero reach
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae._check import count, number
-from rbdae.adapter import ProjectionError, Request, StateProjector
+from rbdae.adapter import ProjectionError, Reason, Request, StateProjector
+from rbdae.problem.event import EventFunction
 
 Dense = Callable[[float], Vec]
 """The solution inside the last step: t -> y, shape (n,)."""
@@ -29,157 +28,130 @@ _PIECES = 8
 """Parts of a step that are searched for a turning point."""
 
 
-class NotFinite(ArithmeticError):
-    """A value that is not a number at a time ends the run; `Recorder` turns it into `Reason.NOT_FINITE`."""
-
-    def __init__(self, said: str, t: float) -> None:
-        super().__init__(said)
-        self.t = t
-
-
-def refuse_not_finite(what: str, t: float, values: Vec) -> None:
-    """Raise `NotFinite` for values that are not all numbers."""
-    # the sum of squares is finite if all values are, in a tenth of the time; it may overflow
-    if not isfinite(values.dot(values)) and not np.isfinite(values).all():
-        raise NotFinite(f"{what} is not finite", t)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event function in scipy's convention, with its attributes read once.
+class GaveUp(Exception):
+    """Raised where a run cannot continue; the `Outcome` has it, and the user never sees it.
 
     Parameters
     ----------
-    value : ``value(t, y)``, zero at the event
-    terminal : number of occurrences that end the run; 0 for never
-    direction : sign of the slope that counts; 0 for both
-    reach : ``reach()``, the nearest to zero, or beyond, that the value may have been within the step at whose end it
-        was last evaluated; None if only the value is known
+    reason : the translated return code of the package
+    detail : the package's message
+    t : the time to which the message refers, if any
     """
 
-    value: Callable[[float, Vec], float]
-    terminal: int
-    direction: float
-    reach: Callable[[], float] | None = None
+    def __init__(self, reason: Reason, detail: str = "", t: float | None = None) -> None:
+        super().__init__(reason, detail)
+        self.reason, self.detail, self.t = reason, detail, t
 
-    @classmethod
-    def of(cls, value: Callable[[float, Vec], float]) -> Event:
-        """Read `terminal` (bool or count) and `direction` as `scipy.integrate.solve_ivp` does."""
-        terminal = getattr(value, "terminal", 0)
-        if not isinstance(terminal, (bool, np.bool_)) and terminal is not None:
-            terminal = count("event", "terminal (or True)", terminal, 0)
-        direction = number("event", "direction", getattr(value, "direction", 0.0))
 
-        def checked(t: float, y: Vec) -> float:
-            result = value(t, y.copy())  # a user may keep or change the array
-            return result if isinstance(result, float) else number("event", f"its value at t = {t:g}", result)
+def finite(values: Vec) -> bool:
+    """Whether all values are finite: the sum of squares is then, in a tenth of the time, unless it overflows."""
+    return isfinite(values.dot(values)) or bool(np.isfinite(values).all())
 
-        checked.__name__ = getattr(value, "__name__", type(value).__name__)  # for messages
-        known = getattr(value, "group", None) is not None  # an event of a quantity
-        return cls(checked, int(terminal or 0), direction, getattr(value, "reach", None) if known else None)
 
-    def number(self, t: float, y: Vec) -> float:
-        """The value, possibly infinite; NaN raises `NotFinite`."""
-        value = self.value(t, y)
-        if value != value:
-            raise self.nan(t)
-        return value
+def refuse_not_finite(what: str, t: float, values: Vec) -> None:
+    """Raise `GaveUp` for values that are not all finite."""
+    if not finite(values):
+        raise GaveUp(Reason.NOT_FINITE, f"{what} is not finite", t)
 
-    def nan(self, t: float) -> NotFinite:
-        """The exception for an event that is NaN."""
-        return NotFinite(f"the event {getattr(self.value, '__name__', self.value)!r} is nan", t)
 
-    def _crossed(self, before: float, after: float) -> bool:
-        """Whether the value changed its sign in a direction that counts."""
-        if before == after or before == 0.0:  # constant, or counted at the end of the previous step
-            return False
-        up, down = before <= 0.0 <= after, before >= 0.0 >= after
-        return (up and self.direction >= 0.0) or (down and self.direction <= 0.0)
+def nan(event: EventFunction, t: float) -> GaveUp:
+    """The exception for an event that is NaN."""
+    return GaveUp(Reason.NOT_FINITE, f"the event {event.__name__!r} is nan", t)
 
-    def times(
-        self,
-        step: tuple[float, float],
-        values: tuple[float, float],
-        reach: float | None,
-        at: Dense,
-        span: tuple[float, float],
-    ) -> list[float]:
-        """The times of the event in a step of a run over a span.
 
-        Parameters
-        ----------
-        step, values : both ends, and the values there
-        reach : of the step, see the class
-        at : the dense output
-        """
-        before, after = values
-        if reach is not None and before * after >= 0.0 and reach * after < 0.0:
-            pieces = self._turns(step, values, at)
-        else:
-            pieces = [(*step, *values)]
-        roots = [self._root(piece[:2], piece[2:], at) for piece in pieces if self._crossed(*piece[2:])]
-        margin = AT_ENDS * (span[1] - span[0])
-        if step[1] == span[1] and not roots and before * after > 0.0:
-            left = after / (before - after) * (step[1] - step[0]) if before != after else -1.0
-            if 0.0 <= left <= margin and self._crossed(before, -after):
-                roots = [step[1]]
-        return [t for t in roots if t - span[0] > margin]
+def value_of(event: EventFunction, t: float, y: Vec) -> float:
+    """The value of an event, possibly infinite; NaN raises `GaveUp`."""
+    value = event(t, y)
+    if value != value:
+        raise nan(event, t)
+    return value
 
-    def _turns(
-        self, step: tuple[float, float], values: tuple[float, float], at: Dense
-    ) -> list[tuple[float, float, float, float]]:
-        """Pieces (start, end, value, value) of a step with sign changes, if the event passes zero and comes back within
-        the step."""
-        from scipy.optimize import minimize_scalar  # a slow import
 
-        sign = 1.0 if values[1] > 0.0 else -1.0
-        ts = np.linspace(*step, _PIECES + 1).tolist()
-        gs = [values[0], *(self.number(t, at(t)) for t in ts[1:-1]), values[1]]
-        least = min(range(1, _PIECES), key=lambda k: sign * gs[k])
-        if sign * gs[least] > 0.0:
-            minimum = minimize_scalar(
-                lambda t: sign * self.number(t, at(t)),
-                bounds=(ts[least - 1], ts[least + 1]),
-                method="bounded",
-                options={"xatol": 1e-6 * (step[1] - step[0])},
-            )
-            place = least + int(minimum.x > ts[least])
-            ts.insert(place, float(minimum.x))
-            gs.insert(place, sign * float(minimum.fun))
-        return list(zip(ts, ts[1:], gs, gs[1:], strict=False))
+def _crossed(event: EventFunction, before: float, after: float) -> bool:
+    """Whether the value changed its sign in a direction that counts."""
+    if before == after or before == 0.0:  # constant, or counted at the end of the previous step
+        return False
+    up, down = before <= 0.0 <= after, before >= 0.0 >= after
+    return (up and event.direction >= 0.0) or (down and event.direction <= 0.0)
 
-    def _root(self, step: tuple[float, float], values: tuple[float, float], at: Dense) -> float:
-        """The time of the event inside a step, or a part of one, over which it `_crossed`.
 
-        The values at both ends are given: the projected states have values of different signs, the dense output need
-        not.
-        """
-        from scipy.optimize import brentq  # a slow import, which runs without events do not need
+def _times(
+    event: EventFunction,
+    step: tuple[float, float],
+    values: tuple[float, float],
+    reach: float | None,
+    at: Dense,
+    span: tuple[float, float],
+) -> list[float]:
+    """The times of an event in a step of a run over a span.
 
-        start, end = step
-        if values[1] == 0.0:
-            return end
-        ends = dict(zip(step, values, strict=True))
-        return float(
-            brentq(
-                lambda s: ends[s] if s in ends else self.number(s, at(s)),
-                start,
-                end,
-                xtol=4 * _EPS * max(abs(start), abs(end)),
-                rtol=4 * _EPS,
-            )
+    Parameters
+    ----------
+    step, values : both ends, and the values there
+    reach : of the step, see `EventFunction.reach`
+    at : the dense output
+    """
+    before, after = values
+    if reach is not None and before * after >= 0.0 and reach * after < 0.0:
+        pieces = _turns(event, step, values, at)
+    else:
+        pieces = [(*step, *values)]
+    roots = [_root(event, piece[:2], piece[2:], at) for piece in pieces if _crossed(event, *piece[2:])]
+    margin = AT_ENDS * (span[1] - span[0])
+    if step[1] == span[1] and not roots and before * after > 0.0:
+        left = after / (before - after) * (step[1] - step[0]) if before != after else -1.0
+        if 0.0 <= left <= margin and _crossed(event, before, -after):
+            roots = [step[1]]
+    return [t for t in roots if t - span[0] > margin]
+
+
+def _turns(
+    event: EventFunction, step: tuple[float, float], values: tuple[float, float], at: Dense
+) -> list[tuple[float, float, float, float]]:
+    """Pieces (start, end, value, value) of a step with sign changes, if the event passes zero and comes back within the
+    step."""
+    from scipy.optimize import minimize_scalar  # a slow import
+
+    sign = 1.0 if values[1] > 0.0 else -1.0
+    ts = np.linspace(*step, _PIECES + 1).tolist()
+    gs = [values[0], *(value_of(event, t, at(t)) for t in ts[1:-1]), values[1]]
+    least = min(range(1, _PIECES), key=lambda k: sign * gs[k])
+    if sign * gs[least] > 0.0:
+        minimum = minimize_scalar(
+            lambda t: sign * value_of(event, t, at(t)),
+            bounds=(ts[least - 1], ts[least + 1]),
+            method="bounded",
+            options={"xatol": 1e-6 * (step[1] - step[0])},
         )
+        place = least + int(minimum.x > ts[least])
+        ts.insert(place, float(minimum.x))
+        gs.insert(place, sign * float(minimum.fun))
+    return list(zip(ts, ts[1:], gs, gs[1:], strict=False))
+
+
+def _root(event: EventFunction, step: tuple[float, float], values: tuple[float, float], at: Dense) -> float:
+    """The time of an event inside a step, or a part of one, over which it `_crossed`.
+
+    The values at both ends are given: the projected states have values of different signs, the dense output need not.
+    """
+    from scipy.optimize import brentq  # a slow import, which runs without events do not need
+
+    start, end = step
+    if values[1] == 0.0:
+        return end
+    ends = dict(zip(step, values, strict=True))
+    accuracy = {"xtol": 4 * _EPS * max(abs(start), abs(end)), "rtol": 4 * _EPS}
+    return float(brentq(lambda s: ends[s] if s in ends else value_of(event, s, at(s)), start, end, **accuracy))
 
 
 def project(projector: StateProjector, t: float, y: Vec) -> bool:
-    """Project in place; raises `NotFinite` if the constraints or the result are not finite."""
+    """Project in place; raises `GaveUp` if the constraints or the result are not finite."""
     before = y.copy()
     try:
         changed = bool(projector(t, y))
     except ProjectionError:
         if not np.isfinite(projector.drift(t, before)):
-            raise NotFinite("the constraints are not finite", t) from None
+            raise GaveUp(Reason.NOT_FINITE, "the constraints are not finite", t) from None
         raise
     refuse_not_finite("the projected state", t, y)
     return changed
@@ -218,12 +190,12 @@ class Events:
 
     Attributes
     ----------
-    each : the functions
+    each : the functions, also such of no run of `rbdae.solve`, in scipy's convention
     t, y : times and projected states of each so far
     """
 
     def __init__(self, request: Request, n: int) -> None:
-        self.each = [Event.of(f) for f in request.events]
+        self.each = [EventFunction.of(f) for f in request.events]
         self._projector, self._span, self._n = request.projector, (request.t0, request.t_end), n
         self.t: list[list[float]] = [[] for _ in self.each]
         self.y: list[list[Vec]] = [[] for _ in self.each]
@@ -237,12 +209,13 @@ class Events:
         ----------
         began : the time at which the step began
         before, after : the values at both ends
-        reach : of each event in the step, see `Event`
+        reach : of each event in the step, see `EventFunction.reach`
         """
         ends = began, step.t
         occurrences: list[tuple[float, int]] = []
         for k, event in enumerate(self.each):
-            occurrences += [(t, k) for t in event.times(ends, (before[k], after[k]), reach[k], step.at, self._span)]
+            its = _times(event, ends, (before[k], after[k]), reach[k], step.at, self._span)
+            occurrences += [(t, k) for t in its]
         for s, k in sorted(occurrences):
             y = step.y.copy() if s >= step.t else step.at(s)
             if s < step.t and self._projector is not None:

@@ -19,8 +19,8 @@ from rbdae.machine.loops import memory, watching
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.quantity_events import in_turn
 from rbdae.problem.contract import CompiledWatch
-from rbdae_adapters.toolkit.events import Dense, Events, NotFinite, Step
-from rbdae_adapters.toolkit.recorder import MAX_STALLED, AbstractStepper, GaveUp, Recorder, drive
+from rbdae_adapters.toolkit.events import Dense, Events, GaveUp, Step, nan, value_of
+from rbdae_adapters.toolkit.recorder import MAX_STALLED, AbstractStepper, Recorder, drive
 
 _LEAST = 5e-324
 """The smallest positive number, as a bound that excludes zero."""
@@ -284,7 +284,7 @@ def inside(problem: Solvable, request: Request) -> Inside | None:
             return None
     try:
         return Inside(y0, correction, EventWatch(request, y0, watch) if request.events else watch)
-    except NotFinite:
+    except GaveUp:
         return None
 
 
@@ -329,15 +329,15 @@ class EventWatch:
         if base is not None:
             theirs = watching.places(base.memory, self._first)
             places.low[: self._first], places.high[: self._first] = theirs.low, theirs.high
-        places.values[self._first :] = 2 * [event.number(request.t0, y0) for event in self.events.each]
+        places.values[self._first :] = 2 * [value_of(event, request.t0, y0) for event in self.events.each]
         self._bound()
 
     def _measure(self, request: Request, n: int) -> MachineFunction:
         """All measures: events by one machine function if there is one, else by Python."""
 
         def asked(t: float, y: Vec, out: Vec) -> None:
-            values = [event.number(request.direction * t, y) for event in self.events.each]
-            reaches = [e.reach() if e.reach else value for e, value in zip(self.events.each, values, strict=True)]
+            values = [value_of(event, request.direction * t, y) for event in self.events.each]
+            reaches = [v if e.group is None else e.reach() for e, v in zip(self.events.each, values, strict=True)]
             out[:] = values + reaches
 
         together = _together(request) or trampoline(asked, "tyo", {"y": (n,), "out": (2 * self.n_events,)})
@@ -370,8 +370,6 @@ class EventWatch:
         except BaseException as error:
             self.stopped = loop.began
             loop.drop()
-            if isinstance(error, NotFinite):
-                raise GaveUp(Reason.NOT_FINITE, str(error), error.t) from None
             if isinstance(error, ProjectionError):
                 raise GaveUp(Reason.PROJECTION, str(error)) from None
             raise
@@ -392,9 +390,9 @@ class EventWatch:
         before, after = self._own.before[k : k + n].tolist(), self._own.values[k : k + n].tolist()
         for event, value in zip(events.each, after, strict=True):
             if value != value:
-                raise event.nan(loop.t)
+                raise nan(event, loop.t)
         measured = self._own.values[k + n :].tolist()
-        reach = [None if event.reach is None else measured[i] for i, event in enumerate(events.each)]
+        reach = [None if event.group is None else measured[i] for i, event in enumerate(events.each)]
         return events.find(Step(loop.t, loop.y.copy(), one.interpolant), loop.began, before, after, reach)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import final
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae._check import count
 from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats, Steps
-from rbdae_adapters.toolkit.events import Dense, Events, NotFinite, Step, project, refuse_not_finite
+from rbdae_adapters.toolkit.events import Dense, Events, GaveUp, Step, project, refuse_not_finite, value_of
 
 RESTART_FACTOR = 10.0
 """A multistep code restarts when the constraints have drifted by more than this times its tolerance."""
@@ -111,9 +112,9 @@ class Recorder:
         try:
             y = self._projected(request.t0, self.y0)  # in place
             self._record(request.t0, y, lambda s: y)
-            self._values = [e.number(request.t0, y) for e in self._events.each]
-        except NotFinite as error:
-            self.fail(Reason.NOT_FINITE, str(error), error.t)
+            self._values = [value_of(e, request.t0, y) for e in self._events.each]
+        except GaveUp as end:
+            self.fail(end.reason, end.detail, end.t)
 
     @property
     def done(self) -> bool:
@@ -144,8 +145,8 @@ class Recorder:
             return False
         try:
             return self._accept(Step(t, y, interpolant))
-        except NotFinite as error:
-            self.fail(Reason.NOT_FINITE, str(error), error.t)
+        except GaveUp as end:
+            self.fail(end.reason, end.detail, end.t)
         except ProjectionError as error:
             self.fail(Reason.PROJECTION, str(error))
         return False
@@ -197,9 +198,8 @@ class Recorder:
         goes_back = self._correct(step)
         end: tuple[float, Vec] | None = None
         if events.each:
-            before, self._values = self._values, [e.number(step.t, step.y) for e in events.each]
-            reach = [None if e.reach is None else e.reach() for e in events.each]
-            end = events.find(step, self.t, before, self._values, reach)
+            before, self._values = self._values, [value_of(e, step.t, step.y) for e in events.each]
+            end = events.find(step, self.t, before, self._values, [e.reach() for e in events.each])
         t, y = (step.t, step.y) if end is None else end
         self._record(t, y, lambda s: step.y if s == step.t else self._projected(s, step.at(s)))
         self._last_step = step.t - self.t
@@ -260,23 +260,6 @@ def _restart_drift(request: Request) -> float:
 # ---------------------------------------------------------------- packages that take one step at a time
 
 
-class GaveUp(Exception):
-    """Raised by a stepper that cannot continue. `drive` turns it into the `Outcome`; the user never sees it.
-
-    Parameters
-    ----------
-    reason : the translated return code of the package
-    detail : the package's message
-    t : the time to which the message refers, if any
-    """
-
-    def __init__(self, reason: Reason, detail: str = "", t: float | None = None) -> None:
-        super().__init__(reason, detail)
-        self.reason = reason
-        self.detail = detail
-        self.t = t
-
-
 class AbstractStepper(ABC):
     """A solver that takes one accepted step at a time.
 
@@ -308,6 +291,11 @@ class AbstractStepper(ABC):
     def finish(self, stats: Stats) -> None:
         """Fill `rejected`, `evaluations`, `jacobians` and `factorisations`; -1 for unknown counts."""
 
+    @property
+    def next_step(self) -> float | None:
+        """The step size that the controller would try next; None for the size of the last step."""
+        return None
+
 
 def drive(stepper: AbstractStepper, recorder: Recorder, *, max_steps: int | None = None) -> Outcome:
     """Step until the end of the interval, a terminal event, the limit on steps, or failure of the solver."""
@@ -322,4 +310,5 @@ def drive(stepper: AbstractStepper, recorder: Recorder, *, max_steps: int | None
     except GaveUp as end:
         recorder.fail(end.reason, end.detail, end.t)
     stepper.finish(recorder.stats)
-    return recorder.outcome()
+    outcome = recorder.outcome()
+    return outcome if stepper.next_step is None else replace(outcome, next_step=stepper.next_step)
