@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from inside import loop_control, odex, odex_rows
@@ -34,7 +36,7 @@ def exact(t):
 def prepared(h):
     """The memory of a step of size h from the start, as plain Python has it."""
     m = at.LANES
-    s = at.StepMemory(MEMORY * m)
+    s = SimpleNamespace(**dict.fromkeys(at.StepMemory.names, 0), vectors=np.zeros(MEMORY * m))
     s.n, s.m, s.h = 2, m, h
     s.h_max = s.t_end = s.direction = 1.0
     s.rtol, s.safe, s.shrinks, s.grows = 1e-6, 0.9, 50.0, 0.25

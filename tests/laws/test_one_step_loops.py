@@ -10,8 +10,7 @@ from scipy.integrate import ode
 
 import rbdae
 from rbdae.adapter import Reason
-from rbdae.machine.language.callable import callables
-from rbdae.machine.language.program import Program
+from rbdae.machine.language.program import Program, callables
 from rbdae.machine.language.words import Address, Vec
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.methods import METHODS

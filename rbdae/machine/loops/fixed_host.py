@@ -12,8 +12,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.machine import language, loops
-from rbdae.machine.language.callable import callables
-from rbdae.machine.language.program import Program
+from rbdae.machine.language.program import Program, callables
 from rbdae.machine.loops import fixed
 from rbdae.machine.loops import fixed_memory as at
 from rbdae.machine.loops.fixed_memory import FixedMemory

@@ -8,8 +8,7 @@ from functools import cache, cached_property
 from typing import Any, ClassVar, TypeAlias, final
 
 from rbdae.machine import language, loops
-from rbdae.machine.language.callable import callables
-from rbdae.machine.language.program import Program
+from rbdae.machine.language.program import Program, callables
 from rbdae.machine.loops import control, loop, memory, multistep, odex, odex_rows
 from rbdae.machine.loops.dop853 import DOP853
 from rbdae.machine.loops.dopri5 import DOPRI5
