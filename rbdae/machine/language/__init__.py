@@ -1,4 +1,4 @@
-"""A part of Python that becomes machine code: functions of numbers, vectors and records, translated to LLVM IR by `ast`.
+"""A part of Python that becomes machine code: functions of numbers, vectors and records, translated to LLVM IR.
 
 They are ordinary Python functions, which run as they are: native functions, for loops of solvers
 (`rbdae.machine.language.program`). Annotations give the kinds of parameters and results, so that they can be called
