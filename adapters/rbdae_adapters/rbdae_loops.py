@@ -23,7 +23,7 @@ from rbdae._check import NoSolution
 from rbdae._files import __version__
 from rbdae._frozen import changed
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
-from rbdae.machine.loops import fixed_memory, memory
+from rbdae.machine.loops import fixed, memory
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS, weights
 from rbdae.machine.loops.fixed_host import FixedLoop
 from rbdae.machine.loops.host import USUAL, Controls
@@ -201,12 +201,12 @@ class LoopsAdapter(AbstractAdapter):
         span = float(run_times[0]), float(run_times[-1])
         scheme, loop = _fixed_loop(problem, method, span, steps.y[0], step, given, stepwise=True, direction=direction)
         sizes = np.diff(run_times)
-        sizes[np.abs(sizes - step) <= fixed_memory.ALMOST * step] = step
+        sizes[np.abs(sizes - step) <= fixed.ALMOST * step] = step
         function = problem.callbacks.work_of_steps(scheme)
         status, out = loop.works(function, run_times, steps.y, sizes, direction * times)
         loop.functions.check()
         function.check()
-        return out if status == fixed_memory.FINISHED else None
+        return out if status == memory.FINISHED else None
 
 
 # ---------------------------------------------------------------- methods with an error estimate
@@ -254,7 +254,7 @@ class OneStepRun(LoopRun):
             raise GaveUp(Reason.SOLVER, "a callback has failed")
         s, t = loop.s, loop.t
         if status == memory.DENSE_NOT_FINITE:
-            late = float("nan") if loop.times is None else loop.times[s.outputs]
+            late = loop.times[s.outputs] if s.outputs < s.times else float("nan")
             raise GaveUp(Reason.NOT_FINITE, "the dense output is not finite", late)
         near = s.bad or abs(s.bad_t - t) <= NEAR * max(1.0, abs(t))
         shorter = status in (memory.STANDS_STILL, memory.TOO_SMALL)
@@ -419,12 +419,12 @@ class FixedRun(LoopRun):
         self.check()
         s = self.loop.s
         number = s.steps + int(s.t == s.t_new)  # else a state within the last step has no solution
-        if status == fixed_memory.TOO_MANY:
+        if status == memory.TOO_MANY:
             raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
         where, remedy = f"step {number} of {self.step_size:.3g} s: ", "take a smaller step="
-        if status == fixed_memory.NOT_FINITE:
+        if status == fixed.NOT_FINITE:
             raise GaveUp(Reason.NOT_FINITE, f"{where}{remedy}")
-        if status != fixed_memory.NOT_CONVERGED:
+        if status != fixed.NOT_CONVERGED:
             raise RuntimeError(f"the loop returned the unknown status {status}")
         said = f"after {s.most} iterations its equations do not hold, as where a body comes to half a turn in a step"
         if self.method == "variational":
@@ -436,7 +436,7 @@ class FixedRun(LoopRun):
 
         def at_time(t: float) -> Vec:
             y: Vec = self.loop.at(t)
-            if self.loop.within != fixed_memory.DONE:
+            if self.loop.within != memory.DONE:
                 self.failed(self.loop.within)
             return y
 
