@@ -24,16 +24,15 @@ from rbdae._files import __version__
 from rbdae._frozen import changed
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
 from rbdae.machine.loops import fixed, memory
-from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS, weights
 from rbdae.machine.loops.fixed_host import FixedLoop
 from rbdae.machine.loops.host import USUAL, Controls
-from rbdae.machine.loops.methods import METHODS, ODEX, Extrapolation, OneStep
+from rbdae.machine.loops.methods import METHODS, ODEX, Stepper
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.toolkit import Dense, GaveUp, loops, take_options
 from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of, machine
 
 _ADAPTIVE = ("first_step", "max_step", "max_steps", "safety", "shrink", "grow", "beta")
-_FIXED_STEP = ("variant", "order", "composition", "tolerance", "max_iterations", "max_steps")
+_FIXED_STEP = ("variant", "order", "tolerance", "max_iterations", "max_steps")
 _BOUNDS = {
     "first_step": (0.0, math.inf),
     "max_step": (0.0, math.inf),
@@ -115,13 +114,9 @@ class NativeProblem:
 
 
 @cache
-def _methods(registered: tuple[OneStep, ...]) -> tuple[Method, ...]:
-    summaries = {method.name: f"{method.tableau.summary}, explicit" for method in registered} | {
-        ODEX.name: ODEX.summary
-    }
-    loop = "its loop in machine code"
-    ode = frozenset({"ode"})
-    found = (Method(name, ode, one_step=True, summary=f"{said}, {loop}") for name, said in summaries.items())
+def _methods(steppers: tuple[Stepper, ...]) -> tuple[Method, ...]:
+    loop, ode = "its loop in machine code", frozenset({"ode"})
+    found = (Method(one.name, ode, one_step=True, summary=f"{one.summary}, {loop}") for one in steppers)
     return (*found, *_FIXED)
 
 
@@ -135,7 +130,7 @@ class LoopsAdapter(AbstractAdapter):
     @property
     def methods(self) -> tuple[Method, ...]:  # type: ignore[override]
         """The methods that have a tableau, also those of other packages, and those of fixed step size."""
-        return _methods(tuple(METHODS.values()))
+        return _methods((*METHODS.values(), ODEX))
 
     def version(self) -> str | None:
         return __version__
@@ -179,7 +174,7 @@ class LoopsAdapter(AbstractAdapter):
         run.loop.y[:] = within.y0  # as if a step had ended here
         return run
 
-    def _scheme(self, method: Method, request: Request) -> tuple[OneStep | Extrapolation, Mapping[str, Any]]:
+    def _scheme(self, method: Method, request: Request) -> tuple[Stepper, Mapping[str, Any]]:
         """A method and its options, checked."""
         scheme = ODEX if method.name == ODEX.name else METHODS[method.name]
         allowed = _ADAPTIVE if scheme is not ODEX else _ADAPTIVE[:-1]
@@ -225,7 +220,7 @@ class OneStepRun(LoopRun):
 
     def __init__(
         self,
-        method: OneStep | Extrapolation,
+        method: Stepper,
         function: CompiledFunction,
         request: Request,
         y0: Vec,
@@ -352,9 +347,6 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
 }
 """Schemes of each method by variant; the first is the default."""
 
-SIXTH = frozenset({"QUAT.EM-R", "QUAT.EM", "MIDPOINT", "MIDPOINT (conformal)"})
-"""Schemes whose composition has order six, without joints; the last two take the same steps as the first two."""
-
 NOT_SYMMETRIC = frozenset({"MIDPOINT (326)"})
 """Schemes whose steps of size -h do not undo steps of size h."""
 
@@ -450,21 +442,17 @@ class FixedRun(LoopRun):
 
 
 def weights_of(functions: Any, method: str, options: Mapping[str, Any]) -> tuple[float, ...]:
-    """Stages of a step: one, or those of ``order=4`` or ``6``; a composition has order 4 by default."""
-    scheme = functions.scheme
-    order = options.get("order", 4 if "composition" in options else 2)
-    if order > 2 and scheme in NOT_SYMMETRIC:
+    """Stages of a step: one, or those of ``order=4``, Suzuki's five steps of sizes w_i h with sum w_i = 1 and
+    sum w_i^3 = 0 ([HLW06], II.4)."""
+    if options.get("order", 2) == 2:
+        return (1.0,)
+    if functions.scheme in NOT_SYMMETRIC:
         raise Unsupported(
-            f"rbdae:{method}: order={order} needs steps that are undone by the opposite size, unlike those of "
-            f"{scheme}; choose another variant="
+            f"rbdae:{method}: order=4 needs steps that are undone by the opposite size, unlike those of "
+            f"{functions.scheme}; choose another variant="
         )
-    if order > 4 and (scheme not in SIXTH or functions.n_rows):
-        # with directors and joints, momenta off the tangent space change sign in every step
-        raise Unsupported(
-            f"rbdae:{method} has no order=6 here: QUAT.EM, QUAT.EM-R and MIDPOINT have it without joints, but not "
-            f"{scheme} in directors or with joints; take order=4"
-        )
-    return weights(options.get("composition", COMPOSITIONS[0]), order)
+    a = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
+    return (a, a, 1.0 - 4.0 * a, a, a)
 
 
 def functions_of(problem: Solvable, scheme: str, method: str) -> Any:
@@ -485,8 +473,7 @@ def _run_fixed(problem: Solvable, method: str, request: Request) -> Outcome:
         _FIXED_STEP,
         f"rbdae:{method}",
         variant=SCHEMES[method],
-        order=ORDERS,
-        composition=COMPOSITIONS,
+        order=(2, 4),
     )
     if request.projector is not None:
         raise Unsupported(

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from inside import loop_control, odex, odex_rows
+from inside import loop_control, odex
 from scipy.integrate import solve_ivp
 
 import rbdae
 from rbdae.machine.loops import memory as at
 
-row, attempt, dense, interpolate = odex_rows.row, odex.attempt, odex.dense, odex.interpolate
-END, MEMORY, TABLE = odex_rows.END, odex_rows.MEMORY, odex_rows.TABLE
+row, attempt, dense, interpolate = odex.row, odex.attempt, odex.dense, odex.interpolate
+END, MEMORY, TABLE = odex.END, odex.MEMORY, odex.TABLE
 
 
 def pendulum(context, t, y, yd, c, out):

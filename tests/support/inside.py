@@ -56,8 +56,7 @@ from rbdae.machine.language.source import LanguageError
 from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
-from rbdae.machine.loops import odex, odex_rows
-from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS
+from rbdae.machine.loops import odex
 from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import code as code_of_kernels
 from rbdae.multibody import (

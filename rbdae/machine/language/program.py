@@ -70,6 +70,7 @@ class Program:
     Parameters
     ----------
     entries : native functions that are called from outside; one that is bound to another stands for it, with its types
+        and under its own symbol
     bindings : functions and numbers by the names under which the entries, and what they call, use them: one loop serves
         several methods. A function that gives them is called when they are needed
     """
@@ -84,6 +85,7 @@ class Program:
         """
         bound = self.bindings() if callable(self.bindings) else self.bindings
         found: list[Any] = [bound.get(entry.__name__, entry) for entry in self.entries]
+        symbols = dict(zip(found, map(symbol, self.entries), strict=True))
         texts = [DECLARATIONS]
 
         def call(at: Body, function: Any, arguments: list[Value]) -> Value:
@@ -91,15 +93,16 @@ class Program:
                 return _evaluate(at, arguments)
             if not isinstance(function, types.FunctionType) or function in FUNCTIONS:
                 raise Refused("has no machine code")
-            if function not in found:
+            if function not in symbols:
+                symbols[function] = symbol(function)
                 found.append(function)
-            return at.called(f'@"{symbol(function)}"', arguments, *signature(source_of(function)))
+            return at.called(f'@"{symbols[function]}"', arguments, *signature(source_of(function)))
 
         for k, function in enumerate(found):  # grows meanwhile
             source = source_of(function)
             written = Written(source, *signature(source), bound, call)
             how = ("", "noinline nounwind") if k < len(self.entries) else ("internal ", "nounwind")
-            texts.append(written.definition(symbol(function), *how))
+            texts.append(written.definition(symbols[function], *how))
         return "\n".join([*texts, METADATA])
 
 

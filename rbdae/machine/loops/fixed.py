@@ -11,9 +11,9 @@ q c is at most `EXACT`, q being c over the size before. What balances lack after
 is wrong by the part q, and q^2 c by Newton's method. In the first iteration, with no size before, c has to be at most
 `EXACT`. Corrections that no longer fall, at round-off, have q = 1.
 
-A step may consist of several stages, steps of the scheme of the sizes WEIGHTS (`rbdae.machine.loops.composition`). A
-stage begins with its unknowns in the step before and their last change once more, if this is small (`NEAR`): about one
-iteration less. Where it does not converge, it begins again with those of the step before, and then with ``predict``.
+A step may consist of several stages, steps of the scheme of the sizes WEIGHTS. A stage begins with its unknowns in the
+step before and their last change once more, if this is small (`NEAR`): about one iteration less. Where it does not
+converge, it begins again with those of the step before, and then with ``predict``.
 
 ``step`` is all of that in one function for models that have it (`rbdae.machine.implicit_step`). If it does not return
 0, nothing has changed, and the other functions do the work.

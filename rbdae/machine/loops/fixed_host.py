@@ -53,7 +53,7 @@ class FixedLoop(Run):
     span : start and end
     y0 : (n,)
     step : the step size
-    weights : the parts of a step that its stages take, see `rbdae.machine.loops.composition`
+    weights : the parts of a step that its stages take
     tolerance, most : relative size of the last correction, and iterations in one step
     max_steps : after which the run ends; None for any number
     times, stepwise : as of a `Run`
@@ -64,6 +64,8 @@ class FixedLoop(Run):
     s : the numbers of the loop, by the names in `rbdae.machine.loops.fixed`
     within : what the loop said of the last state within a step
     """
+
+    _counts = "iterations"
 
     def __init__(
         self,

@@ -250,7 +250,8 @@ class Loop(Run):
     @property
     def began(self) -> float:
         """The time at which its last step began."""
-        return self.s.t
+        began: float = self.s.t
+        return began
 
     @property
     def y(self) -> Vec:
