@@ -23,7 +23,7 @@ def many() -> Any:
     if function is None:
         code = compiled(_CALLS)
         kinds = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double)
-        function = ctypes.CFUNCTYPE(None, *kinds, ctypes.c_void_p, ctypes.c_int64)(code.address("many"))
+        function = ctypes.CFUNCTYPE(None, *kinds, ctypes.c_void_p, ctypes.c_int64)(code["many"])
         _MANY.update(many=function, code=code)
     return function
 

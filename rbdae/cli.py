@@ -30,7 +30,7 @@ from rbdae import _check, study
 from rbdae._arrays import Vec
 from rbdae._files import harmless, replacing
 from rbdae.formulations import FORMULATIONS
-from rbdae.machine import cache_folder
+from rbdae.machine import cache
 from rbdae.models import MODELS
 from rbdae.problem.observables import further
 from rbdae.rotations import CHARTS
@@ -424,15 +424,15 @@ def _solvers(given: argparse.Namespace) -> int:
 
 def _show_cache(given: argparse.Namespace) -> int:
     """Show or clear the cache on disk. Returns 0, or 1 if something could not be removed."""
-    home, entries = cache_folder.user_cache(), cache_folder.entries()
+    home, entries = cache.user_cache(), cache.entries()
     if home is None:
-        place = cache_folder.ENVIRONMENT
+        place = cache.ENVIRONMENT
         print(f"there is no cache: this user has no home folder; set {place} to a folder of your own")
         return 0
     size = f"{sum(entry.n_bytes for entry in entries) / 1e6:.1f} MB"
     print(f"cache in {home}")
     print(f"  machine code  {len(entries):6} entries  {size:>9}" if entries else "  empty")
-    left = cache_folder.clear() if given.clear else []
+    left = cache.clear() if given.clear else []
     for entry in left:
         print(f"rbdae: {entry.path} could not be removed", file=sys.stderr)
     if given.clear and entries and not left:

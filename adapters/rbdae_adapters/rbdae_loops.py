@@ -23,17 +23,16 @@ from rbdae._check import NoSolution
 from rbdae._files import __version__
 from rbdae._frozen import changed
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
-from rbdae.machine.loops import fixed_memory, memory
-from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS, weights
+from rbdae.machine.loops import fixed, memory
 from rbdae.machine.loops.fixed_host import FixedLoop
 from rbdae.machine.loops.host import USUAL, Controls
-from rbdae.machine.loops.methods import METHODS, ODEX, Extrapolation, OneStep
+from rbdae.machine.loops.methods import METHODS, ODEX, Stepper
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.toolkit import Dense, GaveUp, loops, take_options
 from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of, machine
 
 _ADAPTIVE = ("first_step", "max_step", "max_steps", "safety", "shrink", "grow", "beta")
-_FIXED_STEP = ("variant", "order", "composition", "tolerance", "max_iterations", "max_steps")
+_FIXED_STEP = ("variant", "order", "tolerance", "max_iterations", "max_steps")
 _BOUNDS = {
     "first_step": (0.0, math.inf),
     "max_step": (0.0, math.inf),
@@ -115,13 +114,9 @@ class NativeProblem:
 
 
 @cache
-def _methods(registered: tuple[OneStep, ...]) -> tuple[Method, ...]:
-    summaries = {method.name: f"{method.tableau.summary}, explicit" for method in registered} | {
-        ODEX.name: ODEX.summary
-    }
-    loop = "its loop in machine code"
-    ode = frozenset({"ode"})
-    found = (Method(name, ode, one_step=True, summary=f"{said}, {loop}") for name, said in summaries.items())
+def _methods(steppers: tuple[Stepper, ...]) -> tuple[Method, ...]:
+    loop, ode = "its loop in machine code", frozenset({"ode"})
+    found = (Method(one.name, ode, one_step=True, summary=f"{one.summary}, {loop}") for one in steppers)
     return (*found, *_FIXED)
 
 
@@ -135,7 +130,7 @@ class LoopsAdapter(AbstractAdapter):
     @property
     def methods(self) -> tuple[Method, ...]:  # type: ignore[override]
         """The methods that have a tableau, also those of other packages, and those of fixed step size."""
-        return _methods(tuple(METHODS.values()))
+        return _methods((*METHODS.values(), ODEX))
 
     def version(self) -> str | None:
         return __version__
@@ -179,7 +174,7 @@ class LoopsAdapter(AbstractAdapter):
         run.loop.y[:] = within.y0  # as if a step had ended here
         return run
 
-    def _scheme(self, method: Method, request: Request) -> tuple[OneStep | Extrapolation, Mapping[str, Any]]:
+    def _scheme(self, method: Method, request: Request) -> tuple[Stepper, Mapping[str, Any]]:
         """A method and its options, checked."""
         scheme = ODEX if method.name == ODEX.name else METHODS[method.name]
         allowed = _ADAPTIVE if scheme is not ODEX else _ADAPTIVE[:-1]
@@ -201,12 +196,12 @@ class LoopsAdapter(AbstractAdapter):
         span = float(run_times[0]), float(run_times[-1])
         scheme, loop = _fixed_loop(problem, method, span, steps.y[0], step, given, stepwise=True, direction=direction)
         sizes = np.diff(run_times)
-        sizes[np.abs(sizes - step) <= fixed_memory.ALMOST * step] = step
+        sizes[np.abs(sizes - step) <= fixed.ALMOST * step] = step
         function = problem.callbacks.work_of_steps(scheme)
         status, out = loop.works(function, run_times, steps.y, sizes, direction * times)
         loop.functions.check()
         function.check()
-        return out if status == fixed_memory.FINISHED else None
+        return out if status == memory.FINISHED else None
 
 
 # ---------------------------------------------------------------- methods with an error estimate
@@ -225,7 +220,7 @@ class OneStepRun(LoopRun):
 
     def __init__(
         self,
-        method: OneStep | Extrapolation,
+        method: Stepper,
         function: CompiledFunction,
         request: Request,
         y0: Vec,
@@ -254,7 +249,7 @@ class OneStepRun(LoopRun):
             raise GaveUp(Reason.SOLVER, "a callback has failed")
         s, t = loop.s, loop.t
         if status == memory.DENSE_NOT_FINITE:
-            late = float("nan") if loop.times is None else loop.times[s.outputs]
+            late = loop.times[s.outputs] if s.outputs < s.times else float("nan")
             raise GaveUp(Reason.NOT_FINITE, "the dense output is not finite", late)
         near = s.bad or abs(s.bad_t - t) <= NEAR * max(1.0, abs(t))
         shorter = status in (memory.STANDS_STILL, memory.TOO_SMALL)
@@ -352,9 +347,6 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
 }
 """Schemes of each method by variant; the first is the default."""
 
-SIXTH = frozenset({"QUAT.EM-R", "QUAT.EM", "MIDPOINT", "MIDPOINT (conformal)"})
-"""Schemes whose composition has order six, without joints; the last two take the same steps as the first two."""
-
 NOT_SYMMETRIC = frozenset({"MIDPOINT (326)"})
 """Schemes whose steps of size -h do not undo steps of size h."""
 
@@ -419,12 +411,12 @@ class FixedRun(LoopRun):
         self.check()
         s = self.loop.s
         number = s.steps + int(s.t == s.t_new)  # else a state within the last step has no solution
-        if status == fixed_memory.TOO_MANY:
+        if status == memory.TOO_MANY:
             raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
         where, remedy = f"step {number} of {self.step_size:.3g} s: ", "take a smaller step="
-        if status == fixed_memory.NOT_FINITE:
+        if status == fixed.NOT_FINITE:
             raise GaveUp(Reason.NOT_FINITE, f"{where}{remedy}")
-        if status != fixed_memory.NOT_CONVERGED:
+        if status != fixed.NOT_CONVERGED:
             raise RuntimeError(f"the loop returned the unknown status {status}")
         said = f"after {s.most} iterations its equations do not hold, as where a body comes to half a turn in a step"
         if self.method == "variational":
@@ -436,7 +428,7 @@ class FixedRun(LoopRun):
 
         def at_time(t: float) -> Vec:
             y: Vec = self.loop.at(t)
-            if self.loop.within != fixed_memory.DONE:
+            if self.loop.within != memory.DONE:
                 self.failed(self.loop.within)
             return y
 
@@ -450,21 +442,17 @@ class FixedRun(LoopRun):
 
 
 def weights_of(functions: Any, method: str, options: Mapping[str, Any]) -> tuple[float, ...]:
-    """Stages of a step: one, or those of ``order=4`` or ``6``; a composition has order 4 by default."""
-    scheme = functions.scheme
-    order = options.get("order", 4 if "composition" in options else 2)
-    if order > 2 and scheme in NOT_SYMMETRIC:
+    """Stages of a step: one, or those of ``order=4``, Suzuki's five steps of sizes w_i h with sum w_i = 1 and
+    sum w_i^3 = 0 ([HLW06], II.4)."""
+    if options.get("order", 2) == 2:
+        return (1.0,)
+    if functions.scheme in NOT_SYMMETRIC:
         raise Unsupported(
-            f"rbdae:{method}: order={order} needs steps that are undone by the opposite size, unlike those of "
-            f"{scheme}; choose another variant="
+            f"rbdae:{method}: order=4 needs steps that are undone by the opposite size, unlike those of "
+            f"{functions.scheme}; choose another variant="
         )
-    if order > 4 and (scheme not in SIXTH or functions.n_rows):
-        # with directors and joints, momenta off the tangent space change sign in every step
-        raise Unsupported(
-            f"rbdae:{method} has no order=6 here: QUAT.EM, QUAT.EM-R and MIDPOINT have it without joints, but not "
-            f"{scheme} in directors or with joints; take order=4"
-        )
-    return weights(options.get("composition", COMPOSITIONS[0]), order)
+    a = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
+    return (a, a, 1.0 - 4.0 * a, a, a)
 
 
 def functions_of(problem: Solvable, scheme: str, method: str) -> Any:
@@ -485,8 +473,7 @@ def _run_fixed(problem: Solvable, method: str, request: Request) -> Outcome:
         _FIXED_STEP,
         f"rbdae:{method}",
         variant=SCHEMES[method],
-        order=ORDERS,
-        composition=COMPOSITIONS,
+        order=(2, 4),
     )
     if request.projector is not None:
         raise Unsupported(

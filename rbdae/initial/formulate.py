@@ -22,7 +22,7 @@ from rbdae.initial.renumbered import renumbered
 from rbdae.initial.report import REMEDY, InitialValuesWarning, listed
 from rbdae.initial.start import ConsistentState, consistent_state
 from rbdae.kernels.records import DIRECTOR_RATE
-from rbdae.machine.entries_on_disk import say_once
+from rbdae.machine.cache import say_once
 from rbdae.machine.python_calls import supported
 from rbdae.multibody.memory import Code, Memory
 from rbdae.multibody.model import Model, compile_system

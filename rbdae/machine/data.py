@@ -14,8 +14,7 @@ from rbdae._arrays import Ints, Vec, address_of
 from rbdae.graph.graph import Constant
 from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
 from rbdae.machine import language, loops
-from rbdae.machine.language.callable import callables
-from rbdae.machine.language.program import Program
+from rbdae.machine.language.program import Program, callables
 from rbdae.machine.loops.following import follow
 from rbdae.machine.sources import sources
 

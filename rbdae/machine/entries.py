@@ -21,17 +21,19 @@ from rbdae.machine.function import (
     VECTORCALL,
     Shapes,
 )
-from rbdae.machine.python_objects import (
-    ALIGNED,
-    CONTENT,
-    CONTIGUOUS,
-    STRIDES,
-    WRITEABLE,
-    argument,
-    array_of_doubles,
-    loaded,
-)
 from rbdae.machine.straight import ARGUMENTS, PASSED
+
+TYPE, CONTENT = 8, 16
+"""Bytes from the beginning of an object to its type, and to the number of a float or the address of an array's data."""
+
+DIMENSIONS, LENGTHS, STRIDES, DTYPE, FLAGS = 24, 32, 40, 56, 64
+"""The same in NumPy's arrays."""
+
+BYTE_ORDER, NUMBER = 26, 28
+"""The same in NumPy's dtypes."""
+
+NATIVE, DOUBLE = ord("="), 12
+CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 
 
 def loads(of: str, kind: str = "ptr", /, **places: int) -> str:
@@ -138,16 +140,55 @@ def _apart(signs: str, shapes: Shapes) -> list[str]:
     return [*lines, f"  br i1 {meets}, label %convert, label %apart"]
 
 
+def _loaded(name: str, kind: str, base: str, offset: int) -> list[str]:
+    """LLVM text: %name = what is at an offset from the beginning of an object."""
+    return [
+        f"  %{name}p = getelementptr i8, ptr %{base}, i64 {offset}",
+        f"  %{name} = load {kind}, ptr %{name}p",
+    ]
+
+
+def _argument(k: int) -> list[str]:
+    """LLVM text: the block ``a{k}``, with the k-th argument of a fast call and its type."""
+    return [f"a{k}:", *_loaded(f"o{k}", "ptr", "args", 8 * k), *_loaded(f"type{k}", "ptr", f"o{k}", TYPE)]
+
+
+def _array_of_doubles(k: int, n_axes: int, flags: int, otherwise: str) -> list[str]:
+    """LLVM text: the block ``b{k}``, with the address of the numbers of the k-th argument, an array. Where it has that
+    number of axes, these flags and doubles of this machine, ``l{k}`` follows, which begins here with the address of the
+    lengths; else `otherwise`."""
+    return [
+        f"b{k}:",
+        *_loaded(f"v{k}", "ptr", f"o{k}", CONTENT),
+        *_loaded(f"nd{k}", "i32", f"o{k}", DIMENSIONS),
+        *_loaded(f"flags{k}", "i32", f"o{k}", FLAGS),
+        *_loaded(f"dtype{k}", "ptr", f"o{k}", DTYPE),
+        *_loaded(f"number{k}", "i32", f"dtype{k}", NUMBER),
+        *_loaded(f"order{k}", "i8", f"dtype{k}", BYTE_ORDER),
+        f"  %c{k}.0 = icmp eq i32 %nd{k}, {n_axes}",
+        f"  %m{k} = and i32 %flags{k}, {flags}",
+        f"  %c{k}.1 = icmp eq i32 %m{k}, {flags}",
+        f"  %c{k}.2 = icmp eq i32 %number{k}, {DOUBLE}",
+        f"  %c{k}.3 = icmp eq i8 %order{k}, {NATIVE}",
+        f"  %d{k}.1 = and i1 %c{k}.0, %c{k}.1",
+        f"  %d{k}.2 = and i1 %c{k}.2, %c{k}.3",
+        f"  %ok{k} = and i1 %d{k}.1, %d{k}.2",
+        f"  br i1 %ok{k}, label %l{k}, label %{otherwise}",
+        f"l{k}:",
+        *_loaded(f"lengths{k}", "ptr", f"o{k}", LENGTHS),
+    ]
+
+
 def _float(k: int) -> list[str]:
     """The number of a float, or of one of NumPy's, which have it at the same place."""
     return [
-        *argument(k),
+        *_argument(k),
         f"  %is{k} = icmp eq ptr %type{k}, %floattype",
         f"  %also{k} = icmp eq ptr %type{k}, %float64type",
         f"  %either{k} = or i1 %is{k}, %also{k}",
         f"  br i1 %either{k}, label %b{k}, label %convert",
         f"b{k}:",
-        *loaded(f"v{k}", "double", f"o{k}", CONTENT),
+        *_loaded(f"v{k}", "double", f"o{k}", CONTENT),
         f"  br label %a{k + 1}",
     ]
 
@@ -156,24 +197,24 @@ def _array(k: int, shape: tuple[int, ...], *, writeable: bool) -> list[str]:
     """The address of an array's numbers; of matrices the strides, too."""
     flags = ALIGNED | (WRITEABLE if writeable else 0) | (CONTIGUOUS if len(shape) == 1 else 0)
     lines = [
-        *argument(k),
+        *_argument(k),
         f"  %is{k} = icmp eq ptr %type{k}, %arraytype",
         f"  br i1 %is{k}, label %b{k}, label %convert",
-        *array_of_doubles(k, len(shape), flags, "convert"),
+        *_array_of_doubles(k, len(shape), flags, "convert"),
     ]
     holds = "true"
     for axis, length in enumerate(shape):
         lines += [
-            *loaded(f"length{k}.{axis}", "i64", f"lengths{k}", 8 * axis),
+            *_loaded(f"length{k}.{axis}", "i64", f"lengths{k}", 8 * axis),
             f"  %e{k}.{axis} = icmp eq i64 %length{k}.{axis}, {length}",
             f"  %h{k}.{axis} = and i1 {holds}, %e{k}.{axis}",
         ]
         holds = f"%h{k}.{axis}"
     if len(shape) == 2:
         lines += [
-            *loaded(f"strides{k}", "ptr", f"o{k}", STRIDES),
-            *loaded(f"rb{k}", "i64", f"strides{k}", 0),
-            *loaded(f"cb{k}", "i64", f"strides{k}", 8),
+            *_loaded(f"strides{k}", "ptr", f"o{k}", STRIDES),
+            *_loaded(f"rb{k}", "i64", f"strides{k}", 0),
+            *_loaded(f"cb{k}", "i64", f"strides{k}", 8),
             f"  %rs{k} = ashr exact i64 %rb{k}, 3",
             f"  %cs{k} = ashr exact i64 %cb{k}, 3",
         ]

@@ -20,8 +20,7 @@ from rbdae.graph.pivots import Place, Plan, plan
 from rbdae.machine import language, loops
 from rbdae.machine.entries import loads
 from rbdae.machine.function import MachineFunction
-from rbdae.machine.language.native import symbol
-from rbdae.machine.language.program import Program
+from rbdae.machine.language.program import Program, symbol
 from rbdae.machine.loops import elimination as at
 from rbdae.machine.module import Module, compiled
 from rbdae.machine.sources import sources
@@ -171,7 +170,7 @@ class Factors:
         factors, self.solve = found.functions
         code = _code()
         context = np.array([factors.address, factors.context], dtype=np.int64)
-        self.factors = MachineFunction(code.address("guarded"), address_of(context), (code, factors, context), [])
+        self.factors = MachineFunction(code["guarded"], address_of(context), (code, factors, context), [])
         self.recorded = True
 
     def _sample(self, t: float, y: Vec, yd: Vec, c: float) -> Vec:
@@ -206,8 +205,8 @@ class Factors:
         owner = (code, found, self._jacobian, context)
         errors: list[BaseException] = getattr(self._jacobian, "errors", [])
         place = address_of(context)
-        self.factors = MachineFunction(code.address("factors"), place, owner, errors)
-        self.solve = MachineFunction(code.address("solve"), place, owner, [])
+        self.factors = MachineFunction(code["factors"], place, owner, errors)
+        self.solve = MachineFunction(code["solve"], place, owner, [])
 
 
 def _planned(n: int, places: Places, samples: Sequence[Vec]) -> Tables:

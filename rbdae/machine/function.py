@@ -15,7 +15,6 @@ through ctypes; Python calls it directly.
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NoReturn, Protocol, final
@@ -25,6 +24,9 @@ import numpy as np
 from rbdae._arrays import Vec, address_of
 from rbdae._frozen import refuse_copies
 from rbdae.machine.data import NO_DATA, Data
+from rbdae.machine.language.kinds import Record
+from rbdae.machine.language.program import signature, symbol
+from rbdae.machine.language.source import source_of
 
 PROTOTYPE = ctypes.CFUNCTYPE(
     ctypes.c_int32,
@@ -94,10 +96,25 @@ class MachineFunction:
             each.check()
 
 
-def with_arrays(address: int) -> Callable[..., int]:
-    """A C function that Python calls with arrays, as native functions in plain Python do."""
-    run = PROTOTYPE(address)
-    return lambda context, t, y, yd, c, out: run(context, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
+def machine_text(name: str, native: Any) -> str:
+    """A C function of the one signature around a native function, as LLVM text. Parameters other than t, y, yd, c and
+    out are words of the context, in their order; a record is the context itself."""
+    source = source_of(native)
+    kinds, _ = signature(source)
+    loads, given, k = "", [], 0
+    for parameter, kind in zip((a.arg for a in source.tree.args.args), kinds, strict=True):
+        register = "words" if isinstance(kind, Record) else parameter
+        given.append(f"{kind.llvm} %{register}")
+        if register not in ("words", "t", "y", "yd", "c", "out"):
+            loads += f"  %{register}.p = getelementptr i64, ptr %words, i64 {k}\n"
+            loads += f"  %{register} = load {kind.llvm}, ptr %{register}.p\n"
+            k += 1
+    return f"""define i32 @{name}(ptr %words, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
+{loads}  %word = call i64 @"{symbol(native)}"({", ".join(given)})
+  %status = trunc i64 %word to i32
+  ret i32 %status
+}}
+"""
 
 
 Shapes = dict[str, tuple[int, ...]]
@@ -144,8 +161,8 @@ class _Views(dict[tuple[str, int], Any]):
             self.clear()
         name, at = key
         shape = self._shapes[name]
-        memory: Any = (ctypes.c_double * math.prod(shape)).from_address(at)
-        out = self[key] = np.frombuffer(memory).reshape(shape)
+        numbers = ctypes.cast(at, ctypes.POINTER(ctypes.c_double))
+        out = self[key] = np.ctypeslib.as_array(numbers, shape)
         return out
 
 

@@ -1,7 +1,7 @@
 """An implicit step in one function, as LLVM text: Newton's iteration and the end of the step.
 
 Both are straight code that becomes part of it: what belongs to the start of the step is computed once, and unknowns
-stay in registers. It does what `rbdae.machine.loops.fixed_stages` does with two functions, where Newton's method
+stay in registers. It does what `rbdae.machine.loops.fixed` does with two functions, where Newton's method
 converges. It has their arguments, with yd as its memory: n unknowns of the step before, TOLERANCE, MOST, and n unknowns
 to begin with. It leaves the unknowns of the step, the size of the first correction, the iterations, and the unknowns to
 begin the next step with. It returns 1 where a guard does not hold, 2 where the iteration does not converge or something
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdae.machine.loops.fixed_stages import EXACT, FEW, NEAR
+from rbdae.machine.loops.fixed import EXACT, FEW, NEAR
 from rbdae.machine.straight import ARGUMENTS, real
 
 MEMORY = 2

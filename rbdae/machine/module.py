@@ -1,6 +1,6 @@
 """LLVM text as machine code in this process, kept on disk by its content.
 
-An entry of the cache (`rbdae.machine.entries_on_disk`) belongs to a key: a digest of the text, or of all that it
+An entry of the cache (`rbdae.machine.cache`) belongs to a key: a digest of the text, or of all that it
 depends on, the level of optimisation, the versions, and the processor with its features. Whether there is a cache, and
 what is in it, changes times and nothing else.
 
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, final
 from rbdae import _process
 from rbdae._files import __version__
 from rbdae._frozen import refuse_copies
-from rbdae.machine import entries_on_disk as entries
+from rbdae.machine import cache as entries
 
 _LOCK = threading.RLock()
 """LLVM's parser and engines are used by one thread at a time."""
@@ -36,33 +36,16 @@ _LEAST = (0, 45)
 """The first version of llvmlite that reads our text: LLVM 20, where pointers have no type."""
 
 
-_switched_off: set[int] = set()
-"""The threads that have switched off the collector, and will switch it on again."""
-
-
-def _in_child() -> None:
-    others = _switched_off - {threading.get_ident()}
-    if others:  # they are not there to do it
-        _switched_off.difference_update(others)
-        gc.enable()
-
-
-_process.in_child(_in_child)
-
-
 @contextmanager
 def collector_off() -> Iterator[None]:
     """A recording makes millions of objects that live: the garbage collector costs a tenth and finds nothing."""
     enabled = gc.isenabled()
-    if enabled:
-        _switched_off.add(threading.get_ident())
     gc.disable()
     try:
         yield
     finally:
         if enabled:
             gc.enable()
-            _switched_off.discard(threading.get_ident())
 
 
 class NoMachineCode(RuntimeError):
@@ -71,21 +54,18 @@ class NoMachineCode(RuntimeError):
 
 @final
 class Module:
-    """Machine code; its functions stay where they are as long as this object lives. `alive` is what it needs."""
+    """Machine code: the addresses of its functions by name, which hold as long as this object lives. `alive` is what it
+    needs."""
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine
         self.alive: list[Any] = []
-        self._known: dict[str, int] = {}
 
     def __reduce__(self) -> Any:
         refuse_copies()
 
-    def address(self, name: str) -> int:
-        """The address at which a function begins."""
-        out = self._known.get(name, 0)
-        if not out:
-            out = self._known[name] = self._engine.get_function_address(name)
+    def __getitem__(self, name: str) -> int:
+        out: int = self._engine.get_function_address(name)
         if not out:
             raise KeyError(f"there is no function {name} in this machine code")
         return out
@@ -187,28 +167,10 @@ def _emitted(module: Any, level: int, *, pairing: bool, loops: bool) -> bytes:
     options.loop_vectorization = loops
     builder = llvm.create_pass_builder(target, options)
     manager = builder.getModulePassManager()
-    try:
-        manager.run(module, builder)
-    finally:
-        _free(manager)
+    manager.run(module, builder)
+    manager.close()
     out: bytes = target.emit_object(module)
     return out
-
-
-def _free(manager: Any) -> None:
-    """Free a pass manager, 98 kB. In llvmlite to 0.50 `ModulePassManager` inherits the empty `ObjectRef._dispose`
-    before the one that does it, so that closing it does nothing. Where closing it does something, that is all."""
-    from llvmlite.binding import ffi
-
-    nothing = ffi.ObjectRef._dispose
-    if type(manager)._dispose is nothing and not manager.closed:
-        later = (kind.__dict__.get("_dispose") for kind in type(manager).__mro__)
-        dispose = next((found for found in later if found is not None and found is not nothing), None)
-        if dispose is not None:
-            dispose(manager)
-            manager.detach()  # from here on nobody frees it again
-            return
-    manager.close()
 
 
 def _linked(code: bytes) -> Module:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 import weakref
 from collections.abc import Callable
 from functools import cache
@@ -11,6 +12,22 @@ from typing import Any
 import numpy as np
 
 from rbdae import _check
+from rbdae.machine.entries import (
+    ALIGNED,
+    BYTE_ORDER,
+    CONTENT,
+    CONTIGUOUS,
+    DIMENSIONS,
+    DOUBLE,
+    DTYPE,
+    FLAGS,
+    LENGTHS,
+    NATIVE,
+    NUMBER,
+    STRIDES,
+    TYPE,
+    WRITEABLE,
+)
 from rbdae.machine.function import CONVERTING, PLAIN, Context, Shapes
 
 _FASTCALL = 0x0080
@@ -35,23 +52,24 @@ def supported() -> bool:
     """Whether floats and arrays of this Python are laid out as `rbdae.machine.entries` reads them."""
     number, array = 1.2345, np.zeros((2, 3))
 
-    def at(value: object, offset: int, kind: Any) -> Any:
-        return kind.from_address(id(value) + offset).value
+    def at(address: int, letter: str) -> Any:
+        return struct.unpack(letter, ctypes.string_at(address, struct.calcsize(letter)))[0]
 
+    if object.__basicsize__ != 16 or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return False
+    one, many, kind = id(number), id(array), id(array.dtype)
+    wanted = CONTIGUOUS | ALIGNED | WRITEABLE
     return bool(
-        object.__basicsize__ == 16
-        and ctypes.sizeof(ctypes.c_void_p) == 8
-        and at(number, 16, ctypes.c_double) == number
-        and at(number, 8, ctypes.c_void_p) == id(float)
-        and at(np.float64(number), 16, ctypes.c_double) == number
-        and at(array, 16, ctypes.c_void_p) == array.ctypes.data
-        and at(array, 24, ctypes.c_int) == 2
-        and at(array, 56, ctypes.c_void_p) == id(array.dtype)
-        and at(array, 64, ctypes.c_int) & 0x401 == 0x401
-        and at(array.dtype, 26, ctypes.c_char) == b"="
-        and at(array.dtype, 28, ctypes.c_int) == 12
-        and ctypes.c_int64.from_address(at(array, 40, ctypes.c_void_p)).value == array.strides[0]
-        and ctypes.c_int64.from_address(at(array, 32, ctypes.c_void_p)).value == array.shape[0]
+        at(one + CONTENT, "d") == at(id(np.float64(number)) + CONTENT, "d") == number
+        and at(one + TYPE, "P") == id(float)
+        and at(many + CONTENT, "P") == array.ctypes.data
+        and at(many + DIMENSIONS, "i") == 2
+        and at(many + DTYPE, "P") == kind
+        and at(many + FLAGS, "i") & wanted == wanted
+        and at(kind + BYTE_ORDER, "B") == NATIVE
+        and at(kind + NUMBER, "i") == DOUBLE
+        and at(at(many + STRIDES, "P"), "q") == array.strides[0]
+        and at(at(many + LENGTHS, "P"), "q") == array.shape[0]
     )
 
 

@@ -15,41 +15,17 @@ import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.machine import language, loops
-from rbdae.machine.entries import loads
-from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
-from rbdae.machine.language.native import symbol
+from rbdae.machine.function import PROTOTYPE, MachineFunction, machine_text, trampoline
 from rbdae.machine.language.program import Program
 from rbdae.machine.loops import blocks as at
 from rbdae.machine.module import Module, compiled
 from rbdae.machine.sources import sources
 
-_LEVEL = 3
-
-_TEXT = f"""
-define i32 @jacobian(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
-{loads("context", f=0, head=1, tables=2, v=3)}  %r = call i64 @{symbol(at.rates_jacobian)}(
-    ptr %f, double %t, ptr %y, ptr %head, ptr %tables, ptr %v, ptr %out)
-  %word = trunc i64 %r to i32
-  ret i32 %word
-}}
-
-define i32 @guarded(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
-  %word = call i32 @jacobian(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out)
-  %bad = icmp ne i32 %word, 0
-  br i1 %bad, label %elsewhere, label %done
-elsewhere:
-{loads("context", o=4)}  %other = call i32 %o(ptr null, double %t, ptr %y, ptr %yd, double %c, ptr %out)
-  ret i32 %other
-done:
-  ret i32 0
-}}
-"""
-
 
 @cache
 def _code() -> Module:
-    program = Program((at.rates_jacobian,))
-    return compiled(lambda: program.text() + _TEXT, _LEVEL, made_of=("rates", _TEXT, sources(loops, language)))
+    program, text = Program((at.rates_jacobian, at.jacobian)), machine_text("jacobian", at.jacobian)
+    return compiled(lambda: program.text() + text, 3, made_of=("rates", text, sources(loops, language)))
 
 
 def tables_of(system: System) -> Tables:
@@ -257,11 +233,11 @@ class RatesJacobian:
     ) -> None:
         self.n, self._floor = int(tables.head[at.N]), floor
         self._tables, self._parts, self._elsewhere = tables, parts, elsewhere
-        self._head, self._bare = self._bound("jacobian", 0)
+        self._head, self._bare = self._bound(0)
         self._strides: tuple[int, ...] = ()
         self._run = PROTOTYPE(self._bare.address)
 
-    def _bound(self, name: str, elsewhere: int, *owners: Any) -> tuple[Ints, MachineFunction]:
+    def _bound(self, elsewhere: int, *owners: Any) -> tuple[Ints, MachineFunction]:
         head, memory, code = self._tables.head.copy(), np.zeros(self._tables.size), _code()
         end = head[at.FLOOR] + head[at.SOLVED]
         memory[end - len(self._floor) : end] = self._floor
@@ -269,7 +245,7 @@ class RatesJacobian:
         places = (functions, head, self._tables.tables, memory)
         context = np.array([*(a.ctypes.data for a in places), elsewhere], dtype=np.int64)
         owner = (code, self._parts, places, context, owners)
-        return head, MachineFunction(code.address(name), context.ctypes.data, owner, [])
+        return head, MachineFunction(code["jacobian"], context.ctypes.data, owner, [])
 
     def fill(self, t: float, y: Vec, out: Mat) -> None:
         """The Jacobian to a matrix of any positive strides."""
@@ -283,7 +259,7 @@ class RatesJacobian:
         """The C function, for a matrix row after row."""
         n = self.n
         other = trampoline(self._elsewhere, "tyM", {"y": (n,), "out": (n, n)})
-        _, function = self._bound("guarded", other.address, other)
+        _, function = self._bound(other.address, other)
         function.errors = other.errors
         return function
 

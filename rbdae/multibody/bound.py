@@ -9,7 +9,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
 from rbdae.kernels.entry import Entry
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
-from rbdae.machine.reading.host import evaluate_rows
+from rbdae.machine.reading import evaluate_rows
 from rbdae.multibody.in_python import in_python
 from rbdae.multibody.traced import TracedKernel, traced
 from rbdae.multibody.workspace import Workspace

@@ -13,9 +13,9 @@ from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
+from rbdae.machine.cache import note, noted, say_once
 from rbdae.machine.data import Data
 from rbdae.machine.elements import Elements
-from rbdae.machine.entries_on_disk import note, noted, say_once
 from rbdae.machine.function import Context, Shapes
 from rbdae.machine.implicit_step import MEMORY
 from rbdae.machine.module import Module, NoMachineCode, Written, collector_off, from_cache

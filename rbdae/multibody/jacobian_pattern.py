@@ -12,7 +12,7 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.entries_on_disk import say_once
+from rbdae.machine.cache import say_once
 from rbdae.machine.function import Shapes
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.derived import derivative_rows

@@ -29,7 +29,7 @@ from rbdae.formulations.null_space import NullSpace
 from rbdae.formulations.projected import Projected0, Projected1
 from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.entries_on_disk import say_once
+from rbdae.machine.cache import say_once
 from rbdae.machine.function import MachineFunction, trampoline
 from rbdae.machine.module import NoMachineCode, collector_off
 from rbdae.machine.python_calls import as_expected
@@ -80,7 +80,7 @@ class RatesCode:
         parts = []
         for code, twin in zip(found.parts, twins, strict=True):
             context = code.context(twin)
-            parts.append(MachineFunction(code.module.address("machine"), context.ctypes.data, (context, twin), []))
+            parts.append(MachineFunction(code.module["machine"], context.ctypes.data, (context, twin), []))
         n = workspace.layout.n
         self._shapes: dict[str, tuple[int, ...]] = {"y": (n,), "out": (n, n)}
         floor = workspace.selection.rows.pivot_floor

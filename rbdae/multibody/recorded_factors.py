@@ -25,7 +25,7 @@ from rbdae.graph.elimination import LARGEST, Factors, eliminate, substitute
 from rbdae.graph.graph import Graph
 from rbdae.graph.pivots import Plan, SingularPattern, plan, with_pivots
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.entries_on_disk import bytes_from_cache, note, noted, say_once
+from rbdae.machine.cache import bytes_from_cache, note, noted, say_once
 from rbdae.machine.factors import BoundFactors, Tables, tables
 from rbdae.machine.function import PROTOTYPE, Context, MachineFunction, Shapes
 from rbdae.machine.module import NoMachineCode, collector_off
@@ -79,7 +79,7 @@ class FactorCode:
         found = []
         for code in (self.factors, self.solve):
             context = code.context(workspace)
-            found.append(MachineFunction(code.module.address("machine"), address_of(context), context, []))
+            found.append(MachineFunction(code.module["machine"], address_of(context), context, []))
         return BoundFactors((found[0], found[1]), self.size, self.order)
 
 
@@ -163,7 +163,7 @@ def _samples(workspace: Workspace, wanted: Wanted, *, exact: bool) -> list[list[
     if exact:
         numbers, selection = opened_numbers(workspace).values, first_numbers(workspace)
     context = Context.of(selection, (), code.data.filled(numbers))
-    run = PROTOTYPE(code.module.address("machine"))
+    run = PROTOTYPE(code.module["machine"])
     beside = y + 1e-2 * rng.standard_normal(n), rng.standard_normal(n)
     out = np.empty(len(wanted.pattern.rows))
     found = []

@@ -74,14 +74,14 @@ class TracedKernel:
     def call(self) -> Kernel:
         """The kernel that Python calls."""
         code, context = self.code, self.code.context(self._workspace)
-        address = code.module.address("python")
+        address = code.module["python"]
         made = callable_from_python(address, self._name, context, code.signs, code.shapes, self.elsewhere)
         return self._workspace.raising(made) if code.functions else made
 
     def bare(self) -> MachineFunction:
         """The C function, with a context of its own; it returns 1 where a guard does not hold."""
         context = self.code.context(self._workspace)
-        return MachineFunction(self.code.module.address("machine"), context.ctypes.data, context, [])
+        return MachineFunction(self.code.module["machine"], context.ctypes.data, context, [])
 
     def function(self) -> MachineFunction:
         """The C function. Where a user's function is Python, it goes through Python, too, for its exceptions."""
@@ -94,7 +94,7 @@ class TracedKernel:
             context[OTHERWISE] = other.address
             context.alive.append(other)
             errors = other.errors
-        return MachineFunction(self.code.module.address("machine"), address_of(context), context, errors)
+        return MachineFunction(self.code.module["machine"], address_of(context), context, errors)
 
 
 def traced(
@@ -162,7 +162,7 @@ def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     context = Context.of(first_numbers(workspace), code.functions, data)
     t, y, yd, c = recording_point(workspace, shapes)
     out = np.empty(prod(shapes["out"]))
-    run = PROTOTYPE(code.module.address("machine"))
+    run = PROTOTYPE(code.module["machine"])
     holds: bool = run(context.ctypes.data, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data) != 1
     return holds
 

@@ -275,7 +275,7 @@ IN_DIRECTORS: Mapping[str, str] = {"QUAT.EM-R": "DIR.EM", "QUAT.EM": "DIR.EM"}
 @dataclass(frozen=True, slots=True, eq=False)
 class StepFunctions:
     """``newton``, ``advance`` and ``predict`` of a scheme, and all of a `step` in one function where there is one, see
-    `rbdae.machine.loops.fixed_stages`; a step has `n_unknowns`, of which `n_rows` belong to joints; `scheme` is its
+    `rbdae.machine.loops.fixed`; a step has `n_unknowns`, of which `n_rows` belong to joints; `scheme` is its
     name, in directors that of what it is there."""
 
     scheme: str

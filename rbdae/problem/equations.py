@@ -15,7 +15,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.formulations.base import Kind
 from rbdae.inputs import values_of
-from rbdae.machine.entries_on_disk import bytes_from_cache
+from rbdae.machine.cache import bytes_from_cache
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.contents import pattern_on_disk
 from rbdae.multibody.jacobian_pattern import jacobian_pattern

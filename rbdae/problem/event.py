@@ -15,7 +15,6 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import fill, refuse_copies
 from rbdae.machine.function import PROTOTYPE, MachineFunction
-from rbdae.machine.module import NoMachineCode
 from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, Followed, in_turn
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.measures import Measures
@@ -234,12 +233,9 @@ class EventGroup:
         here, later = np.empty(view._n_rates), np.empty(view._n_rates)
         (x, moved), (now, after, _) = np.empty((2, recorded.ends[-1])), np.split(w, [2 * self.n, 4 * self.n])
         others = None in self._rates
-        try:
-            calls = in_turn(recorded.calls(view, nodes, x, now, here, rates_too=others))
-            beside = in_turn(recorded.calls(view, nodes, moved, after, later, rates_too=False) if others else [])
-            return self._followed.machine(calls, beside, w, here, n, view.workspace.layout.n_differential)
-        except NoMachineCode:
-            return None
+        calls = in_turn(recorded.calls(view, nodes, x, now, here, rates_too=others))
+        beside = in_turn(recorded.calls(view, nodes, moved, after, later, rates_too=False) if others else [])
+        return self._followed.machine(calls, beside, w, here, n, view.workspace.layout.n_differential)
 
     def reach(self, place: int) -> float:
         """The reach of an event in the step that ends where it was last asked."""

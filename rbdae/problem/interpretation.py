@@ -19,7 +19,7 @@ from rbdae.kernels.joint_outputs import joint_loads, joint_matrix
 from rbdae.kernels.joint_rows import independence, log_determinant, pivots
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.machine.function import MachineFunction
-from rbdae.machine.reading.host import slices
+from rbdae.machine.reading import slices
 from rbdae.multibody.bound import BoundKernel, bound
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import (

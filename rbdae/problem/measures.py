@@ -22,8 +22,7 @@ from rbdae.kernels.joint_outputs import joint_loads
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.outputs import natural
 from rbdae.machine.function import MachineFunction
-from rbdae.machine.module import NoMachineCode
-from rbdae.machine.reading.host import function_of_numbers
+from rbdae.machine.reading import function_of_numbers
 from rbdae.multibody.recording import MOST_NODES
 from rbdae.problem.formulas import GROUND, Formulas, Values
 from rbdae.problem.owners import Owner
@@ -77,14 +76,11 @@ class Recorded:
         return self._functions[key](x)
 
     def machine(self, nodes: Sequence[int]) -> MachineFunction | None:
-        """Nodes as a machine function of y; None where values of blocks are read, or there is no machine code."""
+        """Nodes as a machine function of y; None where values of blocks are read."""
         key = tuple(nodes)
         if key not in self._machine:
-            try:
-                blocked = self._read_by(nodes)[_BLOCKS]
-                self._machine[key] = None if blocked else function_of_numbers(self._recorder.graph, nodes)
-            except NoMachineCode:
-                self._machine[key] = None
+            blocked = self._read_by(nodes)[_BLOCKS]
+            self._machine[key] = None if blocked else function_of_numbers(self._recorder.graph, nodes)
         return self._machine[key]
 
     def node(self, found: Found | None) -> int:

@@ -17,12 +17,11 @@ from rbdae._frozen import refuse_copies
 from rbdae.kernels import projection as kernels
 from rbdae.kernels.entry import Entry
 from rbdae.machine import language, loops
-from rbdae.machine.function import MachineFunction, Shapes, trampoline, with_arrays
-from rbdae.machine.language.native import symbol
+from rbdae.machine.function import MachineFunction, Shapes, machine_text, trampoline
 from rbdae.machine.language.program import Program
 from rbdae.machine.loops.correction import Correction, add, copy, corrected, fill, largest, size
 from rbdae.machine.loops.methods import LEVEL
-from rbdae.machine.module import Module, NoMachineCode, compiled
+from rbdae.machine.module import Module, compiled
 from rbdae.machine.sources import sources
 from rbdae.multibody.closing_elements import code_of_closing
 from rbdae.multibody.traced import Tally, TracedKernel, traced
@@ -165,22 +164,17 @@ class Projector:
         found: tuple[MachineFunction, MachineFunction] = self.problem.callbacks._projection
         return found
 
-    def machine(self) -> MachineFunction | None:
+    def machine(self) -> MachineFunction:
         """f(t, y, out) for runs in machine code: y, projected, to out, which may be y, see
-        `rbdae.machine.loops.correction.corrected`. None where there is no machine code."""
-        code = _code()
-        if code is None:
-            return None
+        `rbdae.machine.loops.correction.corrected`."""
         p, (violated, step) = self._p, self._functions
         p.violations, p.violations_context = violated.address, violated.context
         p.step, p.step_context = step.address, step.context
-        return MachineFunction(code.address("corrected"), self._memory.ctypes.data, (code, self), [], [self])
+        return MachineFunction(_code()["corrected"], self._memory.ctypes.data, (_code(), self), [], [self])
 
     @cached_property
     def _run(self) -> Callable[[float, Vec], int]:
         function = self.machine()
-        if function is None:
-            return self._plain()
         run, context = _WITH_LOCK(function.address), function.context
 
         def call(t: float, y: Vec) -> int:
@@ -192,18 +186,6 @@ class Projector:
             return status
 
         return call
-
-    def _plain(self) -> Callable[[float, Vec], int]:
-        """The loop in plain Python."""
-        p, (violated, step) = Correction(0), self._functions
-        for name in Correction.names:
-            setattr(p, name, getattr(self._p, name))
-        p.vectors = self._vectors
-        p.violations, p.violations_context = with_arrays(violated.address), violated.context
-        p.step, p.step_context = with_arrays(step.address), step.context
-        self._p = p
-        run = _PROGRAM.plain()[0]
-        return lambda t, y: run(p, t, y, y)
 
     def check(self) -> None:
         """Raise why the last projection has failed, if it has."""
@@ -335,23 +317,12 @@ def _function(workspace: Workspace, kernel: Entry, shapes: Shapes) -> MachineFun
 
 _PROGRAM = Program((corrected, add, copy, fill, largest))
 """Entries are not written into what calls them: with these four LLVM takes a quarter of the time."""
-_TEXT = f"""
-define i32 @corrected(ptr %p, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
-  %r = call i64 @"{symbol(corrected)}"(ptr %p, double %t, ptr %y, ptr %out)
-  %status = trunc i64 %r to i32
-  ret i32 %status
-}}
-"""
 
 
 @cache
-def _code() -> Module | None:
-    """The loop in machine code; None where there is none."""
-    made_of = ("corrected", _TEXT, sources(loops, language))
-    try:
-        return compiled(lambda: _PROGRAM.text() + _TEXT, LEVEL, made_of=made_of)
-    except NoMachineCode:
-        return None
+def _code() -> Module:
+    text = machine_text("corrected", corrected)
+    return compiled(lambda: _PROGRAM.text() + text, LEVEL, made_of=("corrected", text, sources(loops, language)))
 
 
 _WITH_LOCK = ctypes.PYFUNCTYPE(
@@ -363,13 +334,4 @@ their own."""
 
 def machine_projection(problem: Any) -> MachineFunction:
     """A machine function that projects y (n,) to out with the defaults of `Projection`, for loops of a user."""
-    projector, n = Projection().bind(problem), problem.n
-    found = projector.machine()
-    if found is not None:
-        return found
-
-    def anywhere(t: float, y: Vec, out: Vec) -> None:
-        out[:] = y
-        projector(t, out)
-
-    return trampoline(anywhere, "tyo", {"y": (n,), "out": (n,)})
+    return Projection().bind(problem).machine()

@@ -16,7 +16,7 @@ from rbdae import _check
 from rbdae._arrays import Mat, Vec, cross
 from rbdae._frozen import brief_repr, by_fields
 from rbdae.graph.functions import select
-from rbdae.machine.reading.host import OfNumbers
+from rbdae.machine.reading import OfNumbers
 from rbdae.multibody.model import Model
 from rbdae.rotations.vectors import angular_velocity, largest_row
 

@@ -11,7 +11,7 @@ import numpy as np
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae._frozen import ByName, brief, refuse_copies
 from rbdae.kernels.joint_rows import least_norm
-from rbdae.machine.reading.host import slices
+from rbdae.machine.reading import slices
 
 
 def _all() -> Bools:

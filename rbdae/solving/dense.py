@@ -29,8 +29,8 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.adapter import Method, Outcome
 from rbdae.machine.function import MachineFunction
-from rbdae.machine.reading import collocation as native
-from rbdae.machine.reading.host import call
+from rbdae.machine.loops import reading as native
+from rbdae.machine.reading import call
 from rbdae.multibody.states import with_nearest_parameters
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem

@@ -15,7 +15,7 @@ from rbdae import _frozen
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae._frozen import brief_repr, by_fields
 from rbdae.adapter import Reason, Stats, Steps
-from rbdae.machine.reading.host import slices
+from rbdae.machine.reading import slices
 from rbdae.problem.contract import StateProjector
 from rbdae.problem.observables import Observable, attach
 from rbdae.problem.problem import Problem

@@ -30,8 +30,7 @@ PUBLIC = {
         "sharing",
     }
     | {"sums", "twos"},
-    "rbdae.machine": {"loops.memory", "loops.methods", "language.callable", "language.program"}
-    | {"language.source", "language.words"},
+    "rbdae.machine": {"loops.memory", "loops.methods", "language.program"} | {"language.source", "language.words"},
 }
 """Their modules that users extend, or that are a library of their own."""
 

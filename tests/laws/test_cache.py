@@ -220,7 +220,7 @@ def test_nothing_stays_of_an_entry_that_cannot_be_written(empty, n_bytes):
 
 
 def test_the_cache_is_bounded_and_what_is_used_stays(empty, monkeypatch):
-    inside.limits_of_cache(monkeypatch, most_files=8, every=2)
+    inside.limits_of_cache(monkeypatch, most_files=8)
     first = inside.entry_of(0)
     (first.parent / ".x.new").touch()
     (first.parent / "other").touch()

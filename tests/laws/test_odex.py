@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from inside import loop_control, odex, odex_rows
+from inside import loop_control, odex
 from scipy.integrate import solve_ivp
 
 import rbdae
 from rbdae.machine.loops import memory as at
 
-row, attempt, dense, interpolate = odex_rows.row, odex.attempt, odex.dense, odex.interpolate
-END, MEMORY, TABLE = odex_rows.END, odex_rows.MEMORY, odex_rows.TABLE
+row, attempt, dense, interpolate = odex.row, odex.attempt, odex.dense, odex.interpolate
+END, MEMORY, TABLE = odex.END, odex.MEMORY, odex.TABLE
 
 
 def pendulum(context, t, y, yd, c, out):
@@ -34,7 +36,7 @@ def exact(t):
 def prepared(h):
     """The memory of a step of size h from the start, as plain Python has it."""
     m = at.LANES
-    s = at.StepMemory(MEMORY * m)
+    s = SimpleNamespace(**dict.fromkeys(at.StepMemory.names, 0), vectors=np.zeros(MEMORY * m))
     s.n, s.m, s.h = 2, m, h
     s.h_max = s.t_end = s.direction = 1.0
     s.rtol, s.safe, s.shrinks, s.grows = 1e-6, 0.9, 50.0, 0.25

@@ -16,7 +16,7 @@ import rbdae
 LACKING = """
 import sys, warnings, numpy as np
 import rbdae
-names = ("machine.module", "machine.entries_on_disk", "initial.formulate")
+names = ("machine.module", "machine.cache", "initial.formulate")
 module, entries, code = (sys.modules["rbdae." + name] for name in names)
 {lacking}
 system = rbdae.models.heavy_top()

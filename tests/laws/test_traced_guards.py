@@ -51,7 +51,7 @@ class Code:
     def __init__(self, found: Any, kernel: TracedCall, problem: rbdae.Problem) -> None:
         self._found, self._data = found, inside.filled(found, problem)
         self._out = np.empty(max(int(np.prod(kernel.shapes["out"])), 1))
-        self._call = inside.machine_call(found.module.address("machine"))
+        self._call = inside.machine_call(found.module["machine"])
 
     def holds(self, at: Inputs) -> bool:
         context = inside.machine_context(np.ascontiguousarray(at.selection), self._found.functions, self._data)

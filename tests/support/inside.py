@@ -42,10 +42,10 @@ from rbdae.kernels.joint_rows import log_determinant
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.laws.recorded import Derived, Recorded
-from rbdae.machine import cache_folder, module, straight
-from rbdae.machine import entries_on_disk as entry_files
+from rbdae.machine import cache as entry_files
 from rbdae.machine import factors as machine_factors
 from rbdae.machine import function as machine_function
+from rbdae.machine import module, straight
 from rbdae.machine.data import Table
 from rbdae.machine.elements import scheduled
 from rbdae.machine.factors import PIVOTS, Factors
@@ -54,9 +54,7 @@ from rbdae.machine.language.source import LanguageError
 from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
-from rbdae.machine.loops import odex, odex_rows
-from rbdae.machine.loops import rows as loop_rows
-from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS
+from rbdae.machine.loops import odex
 from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import code as code_of_kernels
 from rbdae.multibody import (
@@ -208,12 +206,11 @@ def machine_call(address: int) -> Any:
 
 
 def projection_in_python(projector: Any) -> Any:
-    """The same projection with its loop, and the model's functions, in plain Python."""
+    """The same projection with the model's functions in plain Python."""
     of = projector.problem.workspace
     workspace = Workspace(Memory.of(of.model, of.settings, code="plain"), of.selection)
     out = projector.projection.bind(projector.problem)
     out._functions = functions_of(with_unit_masses(workspace) if out.projection.metric == "identity" else workspace)
-    out._run = out._plain()
     return out
 
 
@@ -224,7 +221,7 @@ def values_of_machine_code(
     text = straight.straight("straight", graph, nodes, outputs, guards, Table()).replace("define internal", "define")
     code = module.compiled(f"{straight.DECLARATIONS}\n{text}")
     out = np.full(len(outputs) + 1, np.pi)
-    assert machine_call(code.address("straight"))(None, 0.0, y.ctypes.data, None, 0.0, out.ctypes.data) == 0
+    assert machine_call(code["straight"])(None, 0.0, y.ctypes.data, None, 0.0, out.ctypes.data) == 0
     assert out[-1] == np.pi  # nothing behind the last one
     return out[:-1]
 
@@ -356,7 +353,7 @@ def before_compilation(monkeypatch: pytest.MonkeyPatch, part: int, do: Any) -> N
 def number_of(k: int) -> float:
     """The number k, by machine code that is in the cache, or is made."""
     code = module.compiled(f"define double @number() {{\n  ret double {float(k)!r}\n}}")
-    out: float = ctypes.CFUNCTYPE(ctypes.c_double)(code.address("number"))()
+    out: float = ctypes.CFUNCTYPE(ctypes.c_double)(code["number"])()
     return out
 
 
@@ -378,13 +375,12 @@ def machine_folder() -> Path:
 def may_say_again() -> None:
     """Forget what has been said once in this process, and that a cache could not be used."""
     entry_files.say_once.cache_clear()
-    cache_folder._say.cache_clear()
 
 
-def limits_of_cache(monkeypatch: pytest.MonkeyPatch, most_files: int, every: int) -> None:
-    """Have the cache of machine code keep fewer files."""
-    monkeypatch.setattr(cache_folder, "MOST_FILES", most_files)
-    monkeypatch.setattr(cache_folder, "_EVERY", every)
+def limits_of_cache(monkeypatch: pytest.MonkeyPatch, most_files: int) -> None:
+    """Have the cache of machine code keep fewer files, and look at each writing."""
+    monkeypatch.setattr(entry_files, "MOST_FILES", most_files)
+    monkeypatch.setattr(entry_files, "_EVERY", 1)
 
 
 # ---------------------------------------------------------------- selections

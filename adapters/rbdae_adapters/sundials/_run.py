@@ -89,7 +89,7 @@ class MultistepRun(LoopRun):
         scratch = self._held(np.zeros(problem.n))
         w.array, w.function, w.context = library.address("N_VGetArrayPointer"), function.address, function.context
         w.n, w.scratch, w.direction = problem.n, scratch.ctypes.data, self._direction
-        self.address = self._code.address("ida" if implicit else "cvode")
+        self.address = self._code["ida" if implicit else "cvode"]
         self.context = self._memory_of_words.ctypes.data
         # CVODE's BDF projects states within its steps, the others between steps
         self._projects = within is not None and not implicit and options.get("lmm") == "bdf"
@@ -112,7 +112,7 @@ class MultistepRun(LoopRun):
         """Create and configure SUNDIALS' objects, and note its functions for the step function."""
         objects, library, w, prefix = self._objects, self.library, self.words, self._prefix
         library.call("SUNContext_ClearErrHandlers", INT, objects.context)  # its messages go to `_said`
-        said, words = POINTER(self._code.address("said")), POINTER(self._message.ctypes.data)
+        said, words = POINTER(self._code["said"]), POINTER(self._message.ctypes.data)
         library.call("SUNContext_PushErrHandler", INT, objects.context, said, words)
         self._y, state = objects.vector(y0)
         self._yp, _ = objects.vector(np.asarray(self._problem.yd0, dtype=float))
@@ -155,7 +155,7 @@ class MultistepRun(LoopRun):
     # ------------------------------------------------------------ making
 
     def _start(self, name: str, t0: float) -> None:
-        function = (POINTER(self._code.address("residual" if self._implicit else "rates")),) if name == "Init" else ()
+        function = (POINTER(self._code["residual" if self._implicit else "rates"]),) if name == "Init" else ()
         self._call(name, *function, REAL(t0), self._y, *((self._yp,) if self._implicit else ()))
 
     def _history(self, t0: float, state: Vec) -> int:
@@ -244,15 +244,15 @@ class MultistepRun(LoopRun):
         function = self._held(PROTOTYPE(repair))
         self.words.repair = ctypes.cast(function, POINTER).value or 0
         matrix = self._objects.made("SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
-        solve = self._code.address("solve" if self._implicit else "ratessolve")
-        solver = self._objects.linear_solver(self._code.address("setup"), solve)
+        solve = self._code["solve" if self._implicit else "ratessolve"]
+        solver = self._objects.linear_solver(self._code["setup"], solve)
         content = POINTER.from_address(solver.value)  # a linear solver's content belongs to its maker
         content.value = self.context
         self._call("SetLinearSolver", solver, matrix)
         if self._implicit:
-            self._call("SetJacFn", POINTER(self._code.address("factors")))
+            self._call("SetJacFn", POINTER(self._code["factors"]))
         else:
-            self._call("SetLinSysFn", POINTER(self._code.address("ratesfactors")))
+            self._call("SetLinSysFn", POINTER(self._code["ratesfactors"]))
 
     def _serve(self, factors: Factors) -> None:
         """Use these factors from here on."""
@@ -283,13 +283,13 @@ class MultistepRun(LoopRun):
         matrix = objects.made("SUNDenseMatrix", "SUNMatDestroy", INDEX(n), INDEX(n), objects.context)
         solver = objects.made("SUNLinSol_Dense", "SUNLinSolFree", self._y, matrix, objects.context)
         self._call("SetLinearSolver", solver, matrix)
-        self._call("SetJacFn", POINTER(self._code.address("scatter" if self._implicit else "scatterrates")))
+        self._call("SetJacFn", POINTER(self._code["scatter" if self._implicit else "scatterrates"]))
 
     def _project(self, correction: Any) -> None:
         """Project within the steps of BDF: states are corrected in every step, error estimates are unchanged."""
         self._projection = correction
         self.words.projection, self.words.projection_context = correction.address, correction.context
-        self._call("SetProjFn", POINTER(self._code.address("projection")))
+        self._call("SetProjFn", POINTER(self._code["projection"]))
         self._call("SetProjErrEst", INT(0))
         self._call("SetProjFrequency", LONG(1))
 

@@ -17,8 +17,7 @@ from typing import Any
 
 from rbdae.machine import language
 from rbdae.machine.factors import PIVOTS
-from rbdae.machine.language.native import symbol
-from rbdae.machine.language.program import Program
+from rbdae.machine.language.program import Program, symbol
 from rbdae.machine.language.words import Address, Fields, Function, Ints, Vec, evaluate
 from rbdae.machine.module import Module, compiled
 from rbdae.machine.sources import sources

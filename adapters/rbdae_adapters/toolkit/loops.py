@@ -140,9 +140,8 @@ class LoopRun(AbstractStepper):
         )  # fmt: skip
 
     def _end(self, reason: Reason, detail: str = "", at: float | None = None) -> Outcome:
-        """The final outcome; releases the memory."""
+        """The final outcome."""
         self._ended = self.outcome(reason, detail, at)
-        self.loop.release()
         return self._ended
 
     def _asked(self) -> Reason | None:

@@ -11,16 +11,19 @@ from rbdae.machine.language.kinds import (
     INT,
     LANES,
     MASK,
+    NOTHING,
+    VEC,
     WIDTH,
-    Array,
     Kind,
     Number,
+    Record,
     Refused,
-    Several,
     Value,
+    common,
     constant,
     whole,
 )
+from rbdae.machine.language.words import Fields
 
 _TAGS = {FLOAT: "!tbaa !3", LANES: "!tbaa !3", INT: "!tbaa !4"}
 
@@ -71,9 +74,9 @@ class Body:
         self.add(f"{register} = {instruction}")
         return register
 
-    def value(self, kind: Number | Array, instruction: str) -> Value:
+    def value(self, kind: Kind, instruction: str) -> Value:
         """The result of an instruction."""
-        return Value(kind, (self.register(instruction),))
+        return Value(kind, self.register(instruction))
 
     def text(self) -> str:
         """The text of the function's body."""
@@ -117,19 +120,13 @@ class Body:
         self._variables.append(f"  {register} = alloca {llvm}")
         return register
 
-    def local(self, kind: Kind, name: str) -> tuple[str, ...]:
-        """Memory for a local name."""
-        return tuple(self.room(part, name) for part in kind.types)
-
-    def value_of(self, kind: Kind, places: Sequence[str]) -> Value:
+    def value_at(self, kind: Kind, place: str) -> Value:
         """The value of a local name."""
-        pairs = zip(kind.types, places, strict=True)
-        return Value(kind, tuple(self.register(f"load {part}, ptr {place}") for part, place in pairs))
+        return self.value(kind, f"load {kind.llvm}, ptr {place}")
 
-    def assign(self, value: Value, places: Sequence[str]) -> None:
+    def assign(self, value: Value, place: str) -> None:
         """Give a local name a value."""
-        for part, text, place in zip(value.kind.types, value.registers, places, strict=True):
-            self.add(f"store {part} {text}, ptr {place}")
+        self.add(f"store {value.kind.llvm} {value.text}, ptr {place}")
 
     def moved(self, address: str, offset: Value) -> str:
         """An address, some words further."""
@@ -137,20 +134,22 @@ class Body:
             return address
         return self.register(f"getelementptr inbounds double, ptr {address}, i64 {offset.text}")
 
+    def field(self, record: Value, name: str) -> tuple[Kind, str]:
+        """Kind and address of a field."""
+        fields = record.kind.fields if isinstance(record.kind, Record) else Fields
+        if name == "vectors" and fields.names:
+            return VEC, self.moved(record.text, constant(len(fields.names)))
+        if name not in fields.names:
+            raise Refused(f"{record.kind.name} has no {name!r}")
+        kind = FLOAT if fields.kinds[name] == "f8" else INT
+        return kind, self.moved(record.text, constant(fields.names.index(name)))
+
     # ------------------------------------------------------------ conversions
 
     def converted(self, value: Value, kind: Kind) -> Value:
         """A value as one of a kind that it becomes (`rbdae.machine.language.kinds.common`), or a number as an int."""
         if value.kind == kind:
             return value
-        if isinstance(kind, Array):
-            registers = [value.registers[0]]
-            for axis, wanted in zip(self.axes(value), kind.axes, strict=True):
-                registers += [x.text for x, known in zip(axis, wanted, strict=True) if known is None]
-            return Value(kind, tuple(registers))
-        if isinstance(kind, Several):
-            pairs = zip(self.several(value), kind.kinds, strict=True)
-            return Value(kind, tuple(part for x, wanted in pairs for part in self.converted(x, wanted).registers))
         assert isinstance(kind, Number) and isinstance(value.kind, Number)
         n = whole(value)
         if value.kind is LANES:
@@ -174,27 +173,6 @@ class Body:
         kinds = [value.kind for value in values if isinstance(value.kind, Number)]
         kind = max(least, *kinds, key=lambda kind: kind.rank)
         return kind, [self.converted(value, kind) for value in values]
-
-    def axes(self, value: Value) -> list[tuple[Value, Value]]:
-        """Length and step of each axis of an array."""
-        assert isinstance(value.kind, Array)
-        unknown = iter(value.registers[1:])
-
-        def word(known: int | None) -> Value:
-            return Value(INT, (next(unknown),)) if known is None else constant(known)
-
-        return [(word(length), word(step)) for length, step in value.kind.axes]
-
-    @staticmethod
-    def several(value: Value) -> list[Value]:
-        """The values that a function has returned together."""
-        assert isinstance(value.kind, Several)
-        out, first = [], 0
-        for kind in value.kind.kinds:
-            end = first + len(kind.types)
-            out.append(Value(kind, value.registers[first:end]))
-            first = end
-        return out
 
     # ------------------------------------------------------------ numbers
 
@@ -233,17 +211,31 @@ class Body:
         if kind is INT:
             sign = "" if how in ("eq", "ne") else "s"
             return self.value(BOOL, f"icmp {sign}{how} i64 {a.text}, {b.text}")
-        register = self.register(f"fcmp {'u' if how == 'ne' else 'o'}{how} {kind.llvm} {a.text}, {b.text}")
-        return Value(MASK if kind is LANES else BOOL, (register,))
+        order = "u" if how == "ne" else "o"
+        return self.value(MASK if kind is LANES else BOOL, f"fcmp {order}{how} {kind.llvm} {a.text}, {b.text}")
 
     def truth(self, value: Value) -> Value:
         """Whether a number is not zero."""
         return value if value.kind is BOOL else self.compared("ne", value, constant(0))
 
     def chosen(self, condition: Value, a: Value, b: Value) -> Value:
-        """a where the condition holds, else b; of numbers the wider kind, else both are of one kind."""
-        if isinstance(a.kind, Number) and isinstance(b.kind, Number):
-            _, (a, b) = self.widened(a, b)
-        triples = zip(a.kind.types, a.registers, b.registers, strict=True)
-        test = f"select {condition.kind.types[0]} {condition.text}"
-        return Value(a.kind, tuple(self.register(f"{test}, {part} {x}, {part} {y}") for part, x, y in triples))
+        """a where the condition holds, else b, as numbers of the wider kind."""
+        kind, (a, b) = self.widened(a, b)
+        test = f"select {condition.kind.llvm} {condition.text}"
+        return self.value(kind, f"{test}, {kind.llvm} {a.text}, {kind.llvm} {b.text}")
+
+    # ------------------------------------------------------------ calls
+
+    def called(self, function: str, arguments: Sequence[Value], kinds: Sequence[Kind], result: Kind) -> Value:
+        """The value of a call of a function by its symbol or address."""
+        if len(arguments) != len(kinds):
+            raise Refused(f"takes {len(kinds)} arguments, not {len(arguments)}")
+        for value, kind in zip(arguments, kinds, strict=True):
+            if common(value.kind, kind) != kind:
+                raise Refused(f"takes {kind.name}, and here {value.kind.name}")
+        given = [self.converted(value, kind) for value, kind in zip(arguments, kinds, strict=True)]
+        call = f"call {result.llvm} {function}({', '.join(f'{x.kind.llvm} {x.text}' for x in given)})"
+        if result is not NOTHING:
+            return self.value(result, call)
+        self.add(call)
+        return Value(NOTHING, "")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import FunctionType, ModuleType
-from typing import final
+from types import ModuleType
+from typing import Any, TypeAlias, final
 
-from rbdae.machine.language import arrays
 from rbdae.machine.language.body import Body
-from rbdae.machine.language.calls import packed, passed, returned
 from rbdae.machine.language.kinds import (
     BOOL,
     FLOAT,
@@ -19,26 +17,23 @@ from rbdae.machine.language.kinds import (
     LANES,
     NOTHING,
     WIDTH,
-    Array,
     Kind,
     Number,
-    Object,
-    Record,
     Refused,
-    Several,
     Value,
+    Vector,
     common,
     constant,
-    contiguous,
-    named,
     whole,
 )
 from rbdae.machine.language.mathematics import FUNCTIONS, power
-from rbdae.machine.language.source import Source, source_of
-from rbdae.machine.language.text import Text
+from rbdae.machine.language.source import Source
 
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
+
+Call: TypeAlias = Callable[[Body, Any, list[Value]], Value]
+"""Writes the call of a function that is none of numbers."""
 
 
 @final
@@ -52,34 +47,18 @@ class Expressions:
     lane : the name that counts a loop over each(n), inside of one
     """
 
-    def __init__(self, source: Source, at: Body, text: Text, kinds: dict[str, Kind]) -> None:
-        self.at, self.kinds = at, kinds
-        self.places: dict[str, tuple[str, ...]] = {}
+    def __init__(self, source: Source, at: Body, bound: Mapping[str, Any], call: Call) -> None:
+        self.at = at
+        self.kinds: dict[str, Kind] = {}
+        self.places: dict[str, str] = {}
         self.assigned: set[str] = set()
         self.lane: str | None = None
-        self._source, self._text = source, text
-        function: FunctionType = source.function
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        enclosing = {name: cell.cell_contents for name, cell in cells}
-        self._local = function.__code__.co_varnames
-        self._outside = (text.bound, enclosing, function.__globals__, vars(builtins))
+        self._source, self._called = source, call
+        self._local = source.function.__code__.co_varnames
+        self._outside = (bound, source.function.__globals__, vars(builtins))
 
     def __call__(self, node: ast.expr) -> Value:
         """The value of an expression."""
-        out = self._table(self._meant(node))
-        if isinstance(out.kind, Object):
-            raise Refused(f"{ast.unparse(node)!r} is no number and no array")
-        return out
-
-    def number(self, node: ast.expr) -> Value:
-        """The number that an expression is."""
-        out = self(node)
-        if not isinstance(out.kind, Number):
-            raise Refused(f"{ast.unparse(node)!r} is {out.kind.name}, and must be a number")
-        return out
-
-    def _meant(self, node: ast.expr) -> Value:
-        """The value of an expression, or the object that it names."""
         write = getattr(self, f"_{type(node).__name__.lower()}", None)
         try:
             if write is None:
@@ -89,99 +68,72 @@ class Expressions:
             raise self._source.error(node, why) from None
         return out
 
-    def _table(self, value: Value) -> Value:
-        """A tuple of numbers as an array."""
-        numbers = value.kind.object if isinstance(value.kind, Object) else None
-        if not isinstance(numbers, tuple) or not all(isinstance(x, float) for x in numbers):
-            return value
-        return Value(contiguous(FLOAT, (len(numbers),)), (self._text.table(numbers),))
+    def number(self, node: ast.expr) -> Value:
+        """The number that an expression is."""
+        out = self(node)
+        if not isinstance(out.kind, Number):
+            raise Refused(f"{ast.unparse(node)!r} is {out.kind.name}, and must be a number")
+        return out
+
+    def _object(self, node: ast.expr) -> Any:
+        """The object of Python that a name means, or the one of a module; None for values of this function."""
+        if isinstance(node, ast.Name) and node.id not in self._local:
+            for names in self._outside:
+                if node.id in names:
+                    return names[node.id]
+            raise Refused(f"{node.id!r} has no value here")
+        if isinstance(node, ast.Attribute) and isinstance(module := self._object(node.value), ModuleType):
+            return getattr(module, node.attr, None)
+        return None
 
     def _constant(self, node: ast.Constant) -> Value:
-        return named(node.value)
+        return self._known(node, node.value)
+
+    def _known(self, node: ast.expr, value: Any) -> Value:
+        """A number of Python."""
+        if isinstance(value, (bool, int, float)):
+            return constant(value)
+        raise Refused(f"{ast.unparse(node)!r} is no number and no array")
 
     def _name(self, node: ast.Name) -> Value:
         if node.id == self.lane:
             raise Refused(f"{node.id!r} counts a loop over each(n): it stands in v[{node.id}] only")
         if node.id in self.assigned:
-            return self.at.value_of(self.kinds[node.id], self.places[node.id])
+            return self.at.value_at(self.kinds[node.id], self.places[node.id])
         if node.id in self._local:
             raise Refused(f"{node.id!r} may be read before it is assigned")
-        for names in self._outside:
-            if node.id in names:
-                return named(names[node.id])
-        raise Refused(f"{node.id!r} has no value here")
-
-    def _tuple(self, node: ast.Tuple) -> Value:
-        values = [self(part) for part in node.elts]
-        return Value(Several(tuple(v.kind for v in values)), tuple(part for v in values for part in v.registers))
+        return self._known(node, self._object(node))
 
     def _attribute(self, node: ast.Attribute) -> Value:
-        if node.attr == "data" and isinstance(node.value, ast.Attribute) and node.value.attr == "ctypes":
-            array = self(node.value.value)
-            return self.at.value(INT, f"ptrtoint ptr {array.registers[0]} to i64")
-        owner = self._meant(node.value)
-        if isinstance(owner.kind, Object):
-            if isinstance(owner.kind.object, ModuleType) and hasattr(owner.kind.object, node.attr):
-                return named(getattr(owner.kind.object, node.attr))
-            raise Refused(f"{ast.unparse(node)!r} has no machine code")
-        if isinstance(owner.kind, Array) and node.attr == "shape":
-            return arrays.shape(self.at, owner)
-        return arrays.read(self.at, self._field(owner, node.attr))
-
-    def _field(self, owner: Value, name: str) -> Value:
-        """The place of a field."""
-        place = arrays.field(self.at, owner, name) if isinstance(owner.kind, Record) else None
-        if place is None:
-            raise Refused(f"{owner.kind.name} has no {name!r}")
-        return place
-
-    # ------------------------------------------------------------ entries and slices of arrays
+        known = self._object(node)
+        if known is not None:
+            return self._known(node, known)
+        kind, address = self.at.field(self(node.value), node.attr)
+        return self.at.read(kind, address) if isinstance(kind, Number) else Value(kind, address)
 
     def _subscript(self, node: ast.Subscript) -> Value:
-        owner = self._meant(node.value)
-        if isinstance(owner.kind, Object):
-            values = owner.kind.object
-            if isinstance(values, tuple) and (k := whole(self.number(node.slice))) is not None:
-                return named(values[k])
-            owner = self(node.value)
-        if isinstance(owner.kind, Several):
-            return self._of_tuple(node, self.at.several(owner))
-        return arrays.read(self.at, self._part(node, owner))
+        if not isinstance(node.slice, ast.Slice):
+            return self.at.read(*self._entry(node))
+        if node.slice.lower is None or node.slice.upper is not None or node.slice.step is not None:
+            raise Refused("slices have a beginning only, v[k:]")
+        vector = self._vector(node.value)
+        return Value(vector.kind, self.at.moved(vector.text, self.index(node.slice.lower)))
 
-    def _of_tuple(self, node: ast.Subscript, values: list[Value]) -> Value:
-        """A value of a tuple; if its place is not known, all of them are there, and it is chosen."""
-        place = self.number(node.slice)
-        k = whole(place)
-        if k is not None:
-            return values[k]
-        kind = values[0].kind
-        for value in values:
-            wider = common(kind, value.kind)
-            if wider is None:
-                raise Refused("the place in a tuple of different values must be known")
-            kind = wider
-        out = self.at.converted(values[-1], kind)
-        for n, value in reversed(list(enumerate(values[:-1]))):
-            out = self.at.chosen(self.at.compared("eq", place, constant(n)), self.at.converted(value, kind), out)
+    def _vector(self, node: ast.expr) -> Value:
+        out = self(node)
+        if not isinstance(out.kind, Vector):
+            raise Refused(f"{ast.unparse(node)!r} is {out.kind.name}, and no vector")
         return out
 
-    def _part(self, node: ast.Subscript, array: Value) -> Value:
-        """The place of an entry, or a part of an array."""
-        given = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if not isinstance(array.kind, Array) or len(given) > len(array.kind.axes):
-            raise Refused(f"{ast.unparse(node.value)!r} is {array.kind.name}, here with {len(given)} indices")
-        if isinstance(node.slice, ast.Name) and node.slice.id == self.lane:
-            return self._entries(array, array.kind)
-        indices = [self._range(one) if isinstance(one, ast.Slice) else self.index(one) for one in given]
-        return arrays.part(self.at, array, indices)
-
-    def _entries(self, array: Value, kind: Array) -> Value:
-        """The place of the entries v[i] that a loop over each(n) has in a vector register."""
-        if kind.entry is not FLOAT or kind.axes[0][1] != 1:
-            raise Refused("loops over each(n) have floats only, one beside the other")
-        assert self.lane is not None
-        k = self.at.value_of(INT, self.places[self.lane])
-        return Value(Array(LANES, ()), (self.at.moved(array.registers[0], k),))
+    def _entry(self, node: ast.Subscript) -> tuple[Number, str]:
+        """Kind and address of an entry; in a loop over each(n) of those in a vector register."""
+        vector = self._vector(node.value)
+        assert isinstance(vector.kind, Vector)
+        if not (isinstance(node.slice, ast.Name) and node.slice.id == self.lane):
+            return vector.kind.entry, self.at.moved(vector.text, self.index(node.slice))
+        if vector.kind.entry is not FLOAT:
+            raise Refused("loops over each(n) have floats only")
+        return LANES, self.at.moved(vector.text, self.at.value_at(INT, self.places[node.slice.id]))
 
     def index(self, node: ast.expr, least: int | None = 0) -> Value:
         """A whole number, which counts from the beginning unless there is no least one."""
@@ -191,26 +143,16 @@ class Expressions:
             raise Refused(f"{ast.unparse(node)!r} is no index: those are whole, and count from the beginning")
         return out
 
-    def _range(self, part: ast.Slice) -> arrays.Part:
-        if part.step is not None:
-            raise Refused("slices have no step")
-        first = constant(0) if part.lower is None else self.index(part.lower)
-        if part.upper is None:
-            return arrays.Part(first, None)
-        n = None if part.lower is None else _difference(part.upper, part.lower)
-        return arrays.Part(first, self.at.arithmetic("-", self.index(part.upper), first) if n is None else constant(n))
-
     def place(self, node: ast.expr) -> tuple[Number, str]:
         """Kind and address of an entry or a field that is assigned to."""
+        kind, address = None, ""
         if isinstance(node, ast.Attribute):
-            place = self._field(self(node.value), node.attr)
-        else:
-            assert isinstance(node, ast.Subscript)
-            place = self._part(node, self(node.value))
-        found = arrays.number_at(place)
-        if found is None:
+            kind, address = self.at.field(self(node.value), node.attr)
+        elif isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+            kind, address = self._entry(node)
+        if not isinstance(kind, Number):
             raise Refused(f"cannot assign to {ast.unparse(node)!r}, which is no number: write a loop")
-        return found
+        return kind, address
 
     # ------------------------------------------------------------ conditions and arithmetic
 
@@ -249,8 +191,6 @@ class Expressions:
         if x.kind in (BOOL, INT):
             return self.at.arithmetic("-", constant(0), x)
         return self.at.value(x.kind, f"fneg {x.kind.llvm} {x.text}")
-
-    # ------------------------------------------------------------ conditions
 
     def _compare(self, node: ast.Compare) -> Value:
         out: Value | None = None
@@ -308,128 +248,70 @@ class Expressions:
         if test.text in ("true", "false"):
             return self(node.body if test.text == "true" else node.orelse)
         yes, no, done = at.name("yes"), at.name("no"), at.name("done")
-        kind = self._kind_of(node)
         at.choose(test, yes, no)
-        ends, values = [], []
-        for label, way in ((yes, node.body), (no, node.orelse)):
+        ends = []
+        for label, branch in ((yes, node.body), (no, node.orelse)):
             at.label(label)
-            values.append(at.converted(self(way), kind))
-            ends.append(at.block)
+            ends.append((self(branch), at.block))
             at.jump(done)
         at.label(done)
-        registers = []
-        for part, a, b in zip(kind.types, values[0].registers, values[1].registers, strict=True):
-            registers.append(at.register(f"phi {part} [{a}, %{ends[0]}], [{b}, %{ends[1]}]"))
-        return Value(kind, tuple(registers))
-
-    def _kind_of(self, node: ast.IfExp) -> Kind:
-        """The common kind of both ways; they are written once for it, into a body that nobody reads."""
-        at, self.at = self.at, Body()
-        try:
-            a, b = self(node.body).kind, self(node.orelse).kind
-        finally:
-            self.at = at
-        kind = common(a, b)
-        if kind is None:
-            raise Refused(f"{ast.unparse(node)!r} is {a.name} or {b.name}: write both alike")
-        return kind
-
-    # ------------------------------------------------------------ calls
+        (a, end), (b, other) = ends
+        if a.kind != b.kind:
+            raise Refused(f"{ast.unparse(node)!r} is {a.kind.name} or {b.kind.name}: write both alike")
+        return at.value(a.kind, f"phi {a.kind.llvm} [{a.text}, %{end}], [{b.text}, %{other}]")
 
     def _call(self, node: ast.Call) -> Value:
         if node.keywords:
             raise Refused("functions are called without keywords")
-        meant = self._meant(node.func)
-        function = meant.kind.object if isinstance(meant.kind, Object) else None
-        arguments = [self._table(self._meant(argument)) for argument in node.args]
-        if function is len:
-            return self._length(node, arguments)
-        kinds = tuple(argument.kind for argument in arguments)
-        callee = FUNCTIONS.get(function) if isinstance(function, Hashable) else None
-        if callee is None:
-            callee = self._text.callee(function, kinds)
-            if callee is None:
-                raise Refused(f"{ast.unparse(node.func)!r} has no machine code")
-            if self.lane is not None:
-                raise Refused("loops over each(n) call no functions")
+        function = self._object(node.func)
+        arguments = [self(argument) for argument in node.args]
+        of_numbers = FUNCTIONS.get(function) if isinstance(function, Hashable) else None
         try:
-            return callee(self.at, arguments)
+            if of_numbers is None:
+                if self.lane is not None:
+                    raise Refused("is called: loops over each(n) call no functions")
+                return self._called(self.at, function, arguments)
+            if not of_numbers.least <= len(arguments) <= of_numbers.most:
+                raise Refused(f"does not take {len(arguments)} arguments")
+            if other := [x.kind.name for x in arguments if not isinstance(x.kind, Number)]:
+                raise Refused(f"takes numbers, and here {other[0]}")
+            return of_numbers.written(self.at, *arguments)
         except Refused as why:
             raise Refused(f"{ast.unparse(node.func)} {why}") from None
-
-    def _length(self, node: ast.Call, arguments: list[Value]) -> Value:
-        if len(arguments) != 1 or not isinstance(arguments[0].kind, Array):
-            raise Refused(f"{ast.unparse(node)!r} is no length of an array")
-        return self.at.several(arrays.shape(self.at, arguments[0]))[0]
-
-
-def _difference(upper: ast.expr, lower: ast.expr) -> int | None:
-    """n of a slice [k : k + n] or [n * i + j : ...]; None where it is not seen."""
-    if (
-        isinstance(upper, ast.BinOp)
-        and isinstance(upper.op, ast.Add)
-        and isinstance(upper.right, ast.Constant)
-        and isinstance(upper.right.value, int)
-        and ast.dump(upper.left) == ast.dump(lower)
-    ):
-        return upper.right.value
-    return None
 
 
 @final
 class Written:
-    """A function as text.
+    """A native function as text.
 
     Parameters
     ----------
-    function : in Python
-    kinds : of its arguments
-    declared : the kind that it returns; None if that is left to its statements
-    text : where it is written
-
-    Attributes
-    ----------
-    result : the kind that it returns
+    source : of the function
+    kinds, result : of its arguments, and of what it returns
+    bound : names that stand for other objects than those of the function's module
+    call : writes calls
     """
 
-    def __init__(self, function: FunctionType, kinds: Sequence[Kind], declared: Kind | None, text: Text) -> None:
-        self._text = text
-        self._declared = self.result = declared
-        self._kinds: dict[str, Kind] = {}
-        self._source = source_of(function)
-        tree = self._source.tree
-        names = [argument.arg for argument in tree.args.args]
-        if tree.args.vararg or tree.args.kwonlyargs or len(names) != len(kinds):
-            raise self._source.error(tree, f"takes {', '.join(names)}, and is called with {len(kinds)} arguments")
-        self._kinds.update(zip(names, kinds, strict=True))
-        registers = (f"%in.{k}" for k in range(sum(len(kind.types) for kind in kinds)))
-        given = [Value(kind, tuple(next(registers) for _ in kind.types)) for kind in kinds]
-        self._arguments = passed(given)
-        while not self._write(tree, dict(zip(names, given, strict=True))):
-            pass  # a name got another kind after it had been read
-
-    def definition(self, symbol: str, linkage: str = "internal ", how: str = "nounwind") -> str:
-        """The function with a symbol."""
-        assert self.result is not None
-        head = f'define {linkage}{returned(self.result)} @"{symbol}"({self._arguments}) {how}'
-        return f"{head} {{\n{self._at.text()}\n}}"
-
-    def _write(self, tree: ast.FunctionDef, given: dict[str, Value]) -> bool:
-        """Write the body; False if kinds have changed meanwhile."""
-        self._at = Body()
-        self._value = Expressions(self._source, self._at, self._text, self._kinds)
+    def __init__(
+        self, source: Source, kinds: Sequence[Kind], result: Kind, bound: Mapping[str, Any], call: Call
+    ) -> None:
+        self._source, self._result, self._at = source, result, Body()
+        self._value = Expressions(source, self._at, bound, call)
         self._loops: list[tuple[str, str]] = []  # where continue and break lead
         self._left: set[str] = set()  # where breaks have led
-        self._steady = True
-        for name, value in given.items():
-            self._name(name, value)
-        self._all(tree.body)
+        self._arguments = ", ".join(f"{kind.llvm} %in.{k}" for k, kind in enumerate(kinds))
+        for k, (argument, kind) in enumerate(zip(source.tree.args.args, kinds, strict=True)):
+            self._name(argument.arg, Value(kind, f"%in.{k}"))
+        self._all(source.tree.body)
         if not self._at.ended:
-            if self.result not in (None, NOTHING):
-                raise self._source.error(tree, "may end without a return")
-            self.result = NOTHING
+            if result is not NOTHING:
+                raise source.error(source.tree, "may end without a return")
             self._at.end("ret void")
-        return self._steady
+
+    def definition(self, symbol: str, linkage: str, how: str) -> str:
+        """The function with a symbol."""
+        head = f'define {linkage}{self._result.llvm} @"{symbol}"({self._arguments}) {how}'
+        return f"{head} {{\n{self._at.text()}\n}}"
 
     def _all(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
@@ -471,49 +353,39 @@ class Written:
         kind, address = value.place(target)
         added = value.number(node.value)
         after = value.binary(type(node.op), self._at.read(kind, address), added)
-        self._write_number(target, kind, address, after)
+        self._write(target, kind, address, after)
 
     def _to(self, target: ast.expr, value: Value) -> None:
-        if isinstance(target, ast.Tuple):
-            if not isinstance(value.kind, Several) or len(value.kind.kinds) != len(target.elts):
-                raise Refused(f"{len(target.elts)} names get {value.kind.name}")
-            for part, one in zip(target.elts, self._at.several(value), strict=True):
-                self._to(part, one)
-        elif isinstance(target, (ast.Subscript, ast.Attribute)):
-            self._write_number(target, *self._value.place(target), value)
-        elif isinstance(target, ast.Name):
+        if isinstance(target, ast.Name):
             self._name(target.id, value)
+        elif isinstance(target, (ast.Subscript, ast.Attribute)):
+            self._write(target, *self._value.place(target), value)
         else:
             raise Refused(f"cannot assign to {ast.unparse(target)!r}")
 
-    def _write_number(self, target: ast.expr, kind: Kind, address: str, value: Value) -> None:
+    def _write(self, target: ast.expr, kind: Kind, address: str, value: Value) -> None:
         if common(kind, value.kind) != kind:
             raise Refused(f"{ast.unparse(target)!r} is {kind.name} and gets {value.kind.name}")
         self._at.write(self._at.converted(value, kind), address)
 
     def _name(self, name: str, value: Value) -> None:
+        """A name keeps the kind of its first value."""
         if value.kind is NOTHING:
             raise Refused(f"{name!r} gets no value")
-        known = self._value.kinds.get(name, value.kind)
-        kind = common(known, value.kind)
-        if kind is None or (kind != known and self._value.lane is not None):
-            raise Refused(f"{name!r} is {known.name} and gets {value.kind.name}")
-        if name not in self._value.places or kind != known:
-            self._steady &= kind == known
-            self._value.kinds[name] = kind
-            self._value.places[name] = self._at.local(kind, name)
+        kind = self._value.kinds.setdefault(name, value.kind)
+        if common(kind, value.kind) != kind:
+            raise Refused(f"{name!r} is {kind.name} and gets {value.kind.name}")
+        if name not in self._value.places:
+            self._value.places[name] = self._at.room(kind.llvm, name)
         self._at.assign(self._at.converted(value, kind), self._value.places[name])
         self._value.assigned.add(name)
 
     def _return(self, node: ast.Return) -> None:
-        value = Value(NOTHING, ()) if node.value is None else self._value(node.value)
-        known = value.kind if self.result is None else self.result
-        kind = common(known, value.kind)
-        if kind is None or (kind != known and self._declared is not None):
-            raise Refused(f"returns {known.name}, and here {value.kind.name}")
-        self._steady &= kind == known
-        self.result = kind
-        self._at.end(f"ret {packed(self._at, self._at.converted(value, kind))}")
+        value = Value(NOTHING, "") if node.value is None else self._value(node.value)
+        if common(self._result, value.kind) != self._result:
+            raise Refused(f"returns {self._result.name}, and here {value.kind.name}")
+        out = self._at.converted(value, self._result)
+        self._at.end(f"ret {out.kind.llvm} {out.text}".rstrip())
 
     # ------------------------------------------------------------ branches and loops
 
@@ -570,7 +442,7 @@ class Written:
         at.add(f"store i64 {start.text}, ptr {counter}")
         again, body, further, done = (at.name(hint) for hint in ("for", "do", "next", "done"))
         at.label(again)
-        k = at.value(INT, f"load i64, ptr {counter}")
+        k = at.value_at(INT, counter)
         at.choose(at.compared("lt" if step > 0 else "gt", k, stop), body, done)
         at.label(body)
         with self._loop(further, done):
@@ -580,7 +452,7 @@ class Written:
             else:
                 self._all(node.body)
         at.label(further)
-        k = at.value(INT, f"load i64, ptr {counter}")
+        k = at.value_at(INT, counter)
         if step == WIDTH and whole(stop) is None:
             # a sum that may wrap: LLVM unrolls loops whose passes it can count, which takes as long as all else, and
             # gains nothing where each pass does four entries already

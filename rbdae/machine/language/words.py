@@ -7,8 +7,6 @@ from collections.abc import Callable
 from inspect import get_annotations
 from typing import Any, ClassVar, Self, TypeAlias
 
-import numpy as np
-
 from rbdae._arrays import Ints, Vec
 
 Function: TypeAlias = Any
@@ -22,31 +20,25 @@ _ENTRIES = {"int": "i8", "float": "f8", "Function": "i8", "Address": "i8"}
 
 class Fields:
     """Memory of native functions: numbers and addresses by the names that a class annotates, those of its bases first,
-    and `vectors` behind them. A native function takes its address; in Python it is an object with these names.
+    and `vectors` behind them. A native function takes its address.
 
     Attributes
     ----------
     names : all names but `vectors`
-    dtype : of all of it
+    kinds : of each name, "i8" or "f8"
     """
 
     names: ClassVar[tuple[str, ...]] = ()
-    dtype: ClassVar[np.dtype[Any]]
+    kinds: ClassVar[dict[str, str]] = {}
     _structure: ClassVar[Any]
     vectors: Vec
 
     def __init_subclass__(cls) -> None:
-        kinds = {name: kind for base in reversed(cls.__mro__) for name, kind in get_annotations(base).items()}
-        fields = [(name, _ENTRIES[kind]) for name, kind in kinds.items() if kind in _ENTRIES]
-        cls.names = tuple(name for name, _ in fields)
-        members = [(name, ctypes.c_double if kind == "f8" else ctypes.c_int64) for name, kind in fields]
+        known = {name: kind for base in reversed(cls.__mro__) for name, kind in get_annotations(base).items()}
+        cls.kinds = {name: _ENTRIES[kind] for name, kind in known.items() if kind in _ENTRIES}
+        cls.names = tuple(cls.kinds)
+        members = [(name, ctypes.c_double if kind == "f8" else ctypes.c_int64) for name, kind in cls.kinds.items()]
         cls._structure = type(cls.__name__, (ctypes.Structure,), {"_fields_": members})
-        cls.dtype = np.dtype([*fields, ("vectors", "f8", (0,))])
-
-    def __init__(self, size: int) -> None:
-        for name in self.names:
-            setattr(self, name, self.dtype[name].type(0).item())
-        self.vectors = np.zeros(size)
 
     @classmethod
     def of(cls, memory: Vec) -> Self:

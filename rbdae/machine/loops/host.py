@@ -1,22 +1,114 @@
-"""A run of a one-step method in machine code: its memory, its rows, and the calls of its loop."""
+"""Runs of loops in machine code: their memory, their rows, and the calls of a loop of steps with an error estimate."""
 
 from __future__ import annotations
 
 import math
-import struct
 import time
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec, address_of
+from rbdae._arrays import Mat, Vec
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.control import LEAST_ERROR
 from rbdae.machine.loops.memory import StepMemory
 from rbdae.machine.loops.methods import Stepper, entries
-from rbdae.machine.loops.rows import Rows
+
+SLICE = 0.02
+"""Seconds of work between two pauses, about: Ctrl-C is seen within this time."""
+
+CHUNK = 1 << 22
+"""Numbers by which large memory of rows grows at most."""
+
+FIRST_ROWS = 1 << 16
+"""Numbers in the first rows of steps."""
+
+NEVER = 1 << 62
+_FIRST = 200_000
+"""Evaluations times unknowns until the first pause."""
+_EPS = float(np.finfo(float).eps)
+_SIZE = len(StepMemory.names)
+"""Where vectors begin."""
+_COUNTED = ("budget", "room", "rows", "times", "outputs", "evaluations", "rejected", "measured", "events", "projects")
+"""What a loop that begins again keeps of its whole numbers."""
+
+
+class Run:
+    """A run with its rows.
+
+    Parameters
+    ----------
+    memory, s : numbers and vectors of the loop, and the numbers by their names
+    room : how many steps there are rows for at first
+    t0, y0 : the start, y0 (n,), which is the first row unless the run is stepwise
+    times : output times, rising, none before the start
+    stepwise : whether the loop comes back after every accepted step, whose row is overwritten by the next one
+
+    Attributes
+    ----------
+    times, rows : output times and the states there; `s.outputs` of them are filled
+    """
+
+    _counts: ClassVar[str]
+    """The number that the budget is of."""
+
+    def __init__(
+        self, memory: Vec, s: Any, room: int, t0: float, y0: Vec, times: Vec | None, *, stepwise: bool
+    ) -> None:
+        self.n = n = len(y0)
+        self.s, self._memory = s, memory
+        self.times = np.empty(0) if times is None else np.ascontiguousarray(times)
+        self.rows = np.empty((len(self.times), n))
+        self._t, self._y = np.empty(room), np.empty((room, n))
+        s.n, s.room, s.times = n, room, len(self.times)
+        if not stepwise:
+            self._t[0], self._y[0], s.rows = t0, y0, 1
+            if len(self.times) and self.times[0] <= t0:
+                self.rows[0], s.outputs = y0, 1
+
+    def _addresses(self) -> list[int]:
+        """The addresses of the memory, of output times, of their rows, and of times and states of steps."""
+        return [array.ctypes.data for array in (self._memory, self.times, self.rows, self._t, self._y)]
+
+    def grow(self, *, keep: bool = True) -> None:
+        """Make space for further steps: beyond those that are there, or in their place."""
+        s = self.s
+        if not keep:
+            s.rows = 0
+            return
+        s.room += min(s.room, max(CHUNK // (self.n + 1), 16))
+        self._t.resize(s.room, refcheck=False)  # large memory is moved by pages, not copied
+        self._y.resize((s.room, self.n), refcheck=False)
+        self._bind()
+
+    def _bind(self) -> None:
+        """Note the arguments of the loop; rows may have moved."""
+
+    def paused(self, work: tuple[float, int]) -> tuple[float, int]:
+        """Time and evaluations, or iterations, now; gives the next budget from those when the last one was given."""
+        now, count = time.perf_counter(), getattr(self.s, self._counts)
+        done = max(count - work[1], 1)
+        self.s.budget = int(min(max(SLICE * done / max(now - work[0], 1e-9), 1.0), 10.0 * done))
+        return now, count
+
+    def steps(self) -> tuple[Vec, Mat]:
+        """Times and states of the start and of all accepted steps, without a copy where they fill their memory: nothing
+        may grow then."""
+        k = self.s.rows
+        t, y = self._t[:k], self._y[:k]
+        return (t, y) if 2 * k > len(self._t) else (t.copy(), y.copy())
+
+    def outputs(self) -> tuple[Vec, Mat]:
+        """Output times that were reached, and the states there."""
+        k = self.s.outputs
+        return self.times[:k], self.rows[:k]
+
+    @property
+    def t(self) -> float:
+        """The time that the run has reached."""
+        reached: float = self.s.t_new
+        return reached
 
 
 @final
@@ -46,87 +138,12 @@ class Controls:
 USUAL = Controls()
 
 
-SLICE = 0.02
-"""Seconds of work between two pauses, about: Ctrl-C is seen within this time."""
-
-_EPS = float(np.finfo(float).eps)
-_FIRST = 200_000
-"""Evaluations times unknowns until the first pause."""
-FIRST_ROWS = 1 << 16
-"""Numbers in the first rows of steps."""
-_NEVER = 1 << 62
-_KEPT_FREE = 4
-_KINDS = 16
-_SMALL = 1000
-"""Unknowns up to which the beginning of the memory is kept from run to run."""
-_NOTHING = 5 * (0,)
-"""In place of a projection and a watch."""
-_COUNTED = ("budget", "room", "rows", "times", "outputs", "evaluations", "rejected", "measured")
-"""What a loop that begins again keeps of its whole numbers."""
-_SIZE = len(StepMemory.names)
-"""Where vectors begin."""
-_HEAD = struct.Struct("=9d")
-"""The numbers from `t` to the one before `safe`."""
-_T = StepMemory.names.index("t")
-_NO_TIMES = np.empty(0)
-_NO_ROWS = np.empty((0, 0))
-
-
-@lru_cache(maxsize=16)
-def _template(method: Stepper, n: int) -> Vec:
-    """The memory of a run, with what is always the same."""
-    m = -(-n // at.LANES) * at.LANES
-    memory = np.zeros(_SIZE + method.vectors * m)
-    s = StepMemory.of(memory)
-    s.n, s.m, s.budget, s.max_steps = n, m, _FIRST // n + 1, _NEVER
-    s.safe, s.shrinks, s.grows = USUAL.safety, 1.0 / method.shrinks, 1.0 / method.grows
-    s.beta, s.exponent, s.old_error = method.beta, method.exponent(method.beta), LEAST_ERROR
-    memory[_SIZE + at.ATOL * m : _SIZE + (at.ATOL + 1) * m] = 1.0  # also beyond n: it is a divisor
-    return memory
-
-
-def _start(method: Stepper, n: int) -> Vec:
-    """The same; kept from run to run for few unknowns alone."""
-    return _template(method, n) if n <= _SMALL else _template.__wrapped__(method, n)
+USUAL = Controls()
 
 
 @final
-class _Memory:
-    """The memory of a run of n unknowns with its first rows, and their addresses."""
-
-    __slots__ = ("addresses", "all", "s", "steps_t", "steps_y")
-
-    def __init__(self, n: int, start: Vec, room: int) -> None:
-        self.all = memory = start.copy()
-        self.s = StepMemory.of(memory)
-        steps = np.empty(room * (n + 1))
-        self.steps_t, self.steps_y = steps[:room], steps[room:].reshape(room, n)
-        base = address_of(memory)
-        written = address_of(steps)
-        self.addresses = (base, base, base, written, written + 8 * room)
-
-
-_FREE: dict[tuple[Stepper, int], list[_Memory]] = {}
-"""Memory of runs that have ended, for the next ones: making it takes longer than short runs."""
-
-
-def _memory(method: Stepper, n: int, room: int) -> _Memory:
-    start = _start(method, n)
-    if n > _SMALL:
-        return _Memory(n, start, room)
-    try:
-        found = _FREE[method, n].pop()
-    except (KeyError, IndexError):  # none is free; another thread may just have taken it
-        return _Memory(n, start, room)
-    if len(found.steps_t) != room:
-        return _Memory(n, start, room)
-    found.all[:] = start
-    return found
-
-
-@final
-class Loop:
-    """One run.
+class Loop(Run):
+    """A run with an error estimate.
 
     Parameters
     ----------
@@ -136,8 +153,7 @@ class Loop:
     y0 : (n,)
     rtol, atol : tolerances; `atol` a number or (n,)
     controls : how steps are chosen
-    times : output times, rising, none before the start
-    stepwise : whether the loop comes back after every accepted step, whose row is overwritten by the next one
+    times, stepwise : as of a `Run`
     max_stalled : steps in a row that do not move the time
     correction : the machine function ``machine()`` of a `rbdae.problem.projection.Projector`, for the ends of steps and
         the outputs, or None
@@ -147,8 +163,9 @@ class Loop:
     Attributes
     ----------
     s : the numbers of the loop, by the names in `rbdae.machine.loops.memory`
-    times, rows : output times, or None, and the states there; `s.outputs` of them are filled
     """
+
+    _counts = "evaluations"
 
     def __init__(
         self,
@@ -162,57 +179,46 @@ class Loop:
         *,
         times: Vec | None = None,
         stepwise: bool = False,
-        max_stalled: int = _NEVER,
+        max_stalled: int = NEVER,
         correction: Any = None,
         watch: Any = None,
         direction: float = 1.0,
     ) -> None:
         n = len(y0)
-        self.n = n
-        self._function = function
-        self._run, self._dense, self._interpolate = entries(method)
-        self._m = -(-n // at.LANES) * at.LANES
+        self._m = m = -(-n // at.LANES) * at.LANES
+        memory = np.zeros(_SIZE + method.vectors * m)
         room = 1 if stepwise else max(FIRST_ROWS // (n + 1), 16)
-        self._lent: tuple[tuple[Stepper, int], _Memory] | None
-        self._lent = (method, n), (own := _memory(method, n, room))
-        self.s = s = own.s
-        self._memory = own.all
+        super().__init__(memory, StepMemory.of(memory), room, span[0], y0, times, stepwise=stepwise)
+        self._run, self._dense, self._interpolate = entries(method)
         self._asked = (method, controls, rtol, atol, direction, max_stalled)
-        t0, t_end = span
-        self._begin(t0, t_end, y0)
-        s.room = room
-        self.times, self.rows = times, _NO_ROWS
-        self._steps = Rows(n, own.steps_t, own.steps_y)
-        self._beside: tuple[int, ...] = _NOTHING
-        if correction is not None or watch is not None:
-            self._beside = self._told(correction, watch)
-            self._kept = (correction, watch)  # they are used as long as the loop is
-        self._arguments = (function.address, function.context, *own.addresses, *self._beside)
-        if times is not None:
-            self.rows = np.empty((len(times), n))
-            s.times = len(times)
-            self._write_to(*own.addresses[3:])
-        if not stepwise:
-            own.steps_t[0], own.steps_y[0] = t0, y0
-            s.rows = 1
-            if times is not None and len(times) and times[0] <= t0:
-                self.rows[0] = y0
-                s.outputs = 1
+        self.s.budget = _FIRST // n + 1
+        self._begin(*span, y0)
+        self._function = function.address, function.context
+        self._beside = [0] * 5
+        if correction is not None:
+            self.s.projects, self._beside[:2] = 1, [correction.address, correction.context]
+        if watch is not None:
+            self.s.measured, self.s.events = watch.n_measured, getattr(watch, "n_events", 0)
+            self._beside[2:] = [watch.measure.address, watch.measure.context, watch.memory.ctypes.data]
+        self._kept = (function, correction, watch)  # they are used as long as the loop is
+        self._bind()
 
     def _begin(self, t0: float, t_end: float, y0: Vec) -> None:
         """Write what a run of this interval has in its memory first."""
-        memory, n = self._memory, self.n
-        buffer: Any = memory
-        method, controls, rtol, atol, direction, max_stalled = self._asked
+        s, m, n, vectors = self.s, self._m, self.n, self._memory[_SIZE:]
+        method, controls, s.rtol, atol, s.direction, s.max_stalled = self._asked
         length = t_end - t0
-        _HEAD.pack_into(
-            buffer, 8 * _T, t0, t0, t_end, 0.0, 0.0, direction, length, rtol, 4.0 * _EPS * length
-        )  # four times as quick as by a slice
-        memory[_SIZE : _SIZE + n] = atol
-        memory[_SIZE + self._m : _SIZE + self._m + n] = y0
-        if controls is not USUAL:
-            self._control(method, controls)
-        self.s.max_stalled = max_stalled
+        s.n, s.m, s.t, s.t_new, s.t_end = n, m, t0, t0, t_end
+        s.h, s.h_max, s.least_step = controls.first_step or 0.0, min(controls.max_step, length), 4.0 * _EPS * length
+        s.max_steps = NEVER if controls.max_steps is None else controls.max_steps
+        s.safe = controls.safety
+        s.shrinks = 1.0 / (controls.shrink or method.shrinks)
+        s.grows = 1.0 / (controls.grow or method.grows)
+        s.beta = beta = method.beta if controls.beta is None else controls.beta
+        s.exponent, s.old_error = method.exponent(beta), LEAST_ERROR
+        vectors[at.ATOL * m : (at.ATOL + 1) * m] = 1.0  # also beyond n: it is a divisor
+        vectors[at.ATOL * m : at.ATOL * m + n] = atol
+        vectors[at.Y * m : at.Y * m + n] = y0
 
     def restart(self, y: Vec) -> None:
         """Begin again from another state at the same time, with the next step's size: in every bit what a new loop
@@ -220,101 +226,32 @@ class Loop:
         s = self.s
         t, t_end, step = s.t_new, s.t_end, s.h
         kept = {name: getattr(s, name) for name in _COUNTED}
-        self._memory[:] = _start(self._asked[0], self.n)
+        self._memory[:] = 0.0
         self._begin(t, t_end, y)
         for name, number in kept.items():
             setattr(s, name, number)
         s.h = min(step, abs(t_end - t))
-        self._steps.replace(s.rows - 1, y)
+        self._y[s.rows - 1] = y
         k = s.outputs
-        while k > 0 and self.times is not None and self.times[k - 1] == t:
+        while k > 0 and self.times[k - 1] == t:
             k -= 1
             self.rows[k] = y
 
-    def _told(self, correction: Any, watch: Any) -> tuple[int, ...]:
-        """The arguments for what the loop does after accepted steps, which is written to its memory."""
-        s = self.s
-        first, second = _NOTHING[:2], _NOTHING[2:]
-        if correction is not None:
-            s.projects, first = 1, (correction.address, correction.context)
-        if watch is not None:
-            s.measured, s.events = watch.n_measured, getattr(watch, "n_events", 0)
-            second = (watch.measure.address, watch.measure.context, watch.memory.ctypes.data)
-        return (*first, *second)
-
-    def _control(self, method: Stepper, controls: Controls) -> None:
-        """Other choices than the usual ones."""
-        s = self.s
-        s.h = controls.first_step or 0.0
-        s.h_max = min(controls.max_step, s.h_max)
-        s.safe = controls.safety
-        s.shrinks = 1.0 / (controls.shrink or method.shrinks)
-        s.grows = 1.0 / (controls.grow or method.grows)
-        s.beta = beta = method.beta if controls.beta is None else controls.beta
-        s.exponent = method.exponent(beta)
-        if controls.max_steps is not None:
-            s.max_steps = controls.max_steps
-
-    def _write_to(self, steps_t: int, steps_y: int) -> None:
-        """Times and states of steps go to these addresses."""
-        outputs = self._arguments[3:5] if self.times is None else (self.times.ctypes.data, self.rows.ctypes.data)
-        self._arguments = (*self._arguments[:3], *outputs, steps_t, steps_y, *self._beside)
+    def _bind(self) -> None:
+        self._arguments = (*self._function, *self._addresses(), *self._beside)
 
     def run(self) -> int:
         """Continue until there is something to do; see `rbdae.machine.loops.loop.run`."""
         status: int = self._run(*self._arguments)
         return status
 
-    def grow(self, *, keep: bool = True) -> None:
-        """Make space for further steps: beyond those that are there, or in their place."""
-        s = self.s
-        if not keep:
-            s.rows = 0
-            return
-        self._write_to(*self._steps.grow(s.rows))
-        s.room = self._steps.room
-
-    def release(self) -> None:
-        """Hand back the memory, which nobody reads from here on."""
-        if self._lent is not None and self.n <= _SMALL:
-            if len(_FREE) > _KINDS:
-                _FREE.clear()
-            free = _FREE.setdefault(self._lent[0], [])
-            if len(free) < _KEPT_FREE:
-                free.append(self._lent[1])
-        self._lent = None
-
-    def grant(self, evaluations: int, seconds: float) -> None:
-        """A budget for the next `SLICE`, from what the last one has cost."""
-        wanted = SLICE * evaluations / max(seconds, 1e-9)
-        self.s.budget = int(min(max(wanted, 1.0), 10.0 * evaluations))
-
-    def paused(self, work: tuple[float, int]) -> tuple[float, int]:
-        """Time and evaluations now; gives the next budget from those when the last one was given."""
-        now, evaluations = time.perf_counter(), self.s.evaluations
-        self.grant(max(evaluations - work[1], 1), now - work[0])
-        return now, evaluations
-
-    def steps(self) -> tuple[Vec, Mat]:
-        """Times and states of the start and of all accepted steps."""
-        return self._steps.taken(self.s.rows)
-
-    def outputs(self) -> tuple[Vec, Mat]:
-        """Output times that were reached, and the states there."""
-        k = self.s.outputs
-        return _NO_TIMES if self.times is None else self.times[:k], self.rows[:k]
-
     # ------------------------------------------------------------ the last step
-
-    @property
-    def t(self) -> float:
-        """The time that the run has reached."""
-        return self.s.t_new
 
     @property
     def began(self) -> float:
         """The time at which its last step began."""
-        return self.s.t
+        began: float = self.s.t
+        return began
 
     @property
     def y(self) -> Vec:
@@ -333,14 +270,14 @@ class Loop:
         if self.s.events and self.s.projects:
             first = _SIZE + at.UNPROJECTED * self._m
             projected, self.y[:] = self.y.copy(), self._memory[first : first + self.n]
-        status: int = self._dense(*self._arguments[:3])
+        status: int = self._dense(*self._function, self._memory.ctypes.data)
         if projected is not None:
             self.y[:] = projected
         return status
 
     def cut(self, t: float, y: Vec) -> None:
         """End the rows with a state inside the last step, in place of its end; outputs after it are dropped."""
-        self._steps.replace(self.s.rows - 1, y, t)
+        self._t[self.s.rows - 1], self._y[self.s.rows - 1] = t, y
         self._drop_outputs(t)
 
     def drop(self) -> None:
@@ -350,7 +287,7 @@ class Loop:
 
     def _drop_outputs(self, t: float) -> None:
         k = self.s.outputs
-        while k > 0 and self.times is not None and self.times[k - 1] > t:
+        while k > 0 and self.times[k - 1] > t:
             k -= 1
         self.s.outputs = k
 
@@ -358,8 +295,5 @@ class Loop:
         """y (n,) at a time of the last step, after `prepare`."""
         out = np.empty(self.n)
         theta = (t - self.s.t) / self.s.h_done
-        self._interpolate(self._arguments[2], theta, out.ctypes.data)
+        self._interpolate(self._memory.ctypes.data, theta, out.ctypes.data)
         return out
-
-
-__all__ = ["FIRST_ROWS", "SLICE", "USUAL", "Controls", "Loop"]

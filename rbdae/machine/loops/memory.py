@@ -1,15 +1,48 @@
-"""The memory of a one-step loop: numbers by their names, and the places of its vectors; what it says.
+"""The memory of a one-step loop: numbers by their names, and the places of its vectors; what loops say.
 
 Vectors have m entries, n rounded up to whole vector registers; the entries beyond n stay zero.
 """
 
 from __future__ import annotations
 
-from rbdae.machine.loops.shared import *  # noqa: F403
-from rbdae.machine.loops.shared import OWN_WORDS, LoopMemory
+from rbdae.machine.language.words import Fields
 
 LANES = 4
 """m is a multiple of this."""
+
+
+class LoopMemory(Fields):
+    """Numbers of a loop, then vectors of `m` entries: the k-th one begins at ``vectors[k * m]``."""
+
+    n: int
+    """Number of unknowns."""
+    m: int
+    """Length of a vector in memory."""
+    budget: int
+    """Evaluations, or iterations, until the loop pauses."""
+    steps: int
+    max_steps: int
+    room: int
+    """Steps for which there are rows."""
+    rows: int
+    """Steps whose rows are written."""
+    times: int
+    """Number of output times."""
+    outputs: int
+    """Output times whose rows are written."""
+    bad: int
+    """Whether something was not finite since the last accepted step; never in loops of fixed steps, which end there."""
+    t: float
+    """The start of the present step."""
+    t_new: float
+    """The end of the last accepted step."""
+    t_end: float
+    h: float
+    """The size of the next step."""
+    h_done: float
+    """The size of the last accepted step."""
+    direction: float
+    """1, or -1 in runs back in time: t and all else here is the time of machine functions times this number."""
 
 
 class StepMemory(LoopMemory):
@@ -83,7 +116,20 @@ UNPROJECTED = 26
 """The state at `Y_NEW` before it was projected, where there are events: the dense output ends there."""
 VECTORS = 27
 
-# ---------------------------------------------------------------- what the loop says
+# ---------------------------------------------------------------- what loops of both kinds say
+DONE = 0
+FINISHED = 1
+FULL = 2
+PAUSED = 3
+CALLBACK = 4
+"""A function has left an exception."""
+TOO_MANY = 5
+ASKED = 6
+"""The caller is to be asked about the last state."""
+OWN_WORDS = 7
+"""Where the words of one kind begin."""
+
+# ---------------------------------------------------------------- what this loop says
 REJECTION = OWN_WORDS
 CALLBACK_NOT_FINITE = OWN_WORDS + 1
 """The same, at an argument that is not finite."""

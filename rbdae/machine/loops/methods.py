@@ -2,130 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Any, ClassVar, TypeAlias, final
+from functools import cache
+from typing import Any, final
 
 from rbdae.machine import language, loops
-from rbdae.machine.language.callable import callables
-from rbdae.machine.language.program import Program
-from rbdae.machine.loops import control, loop, memory, multistep, odex, odex_rows
-from rbdae.machine.loops.dop853 import DOP853
-from rbdae.machine.loops.dopri5 import DOPRI5
+from rbdae.machine.language.program import Program, callables
+from rbdae.machine.loops import control, loop, memory, multistep, odex
+from rbdae.machine.loops.dop853 import DOP853 as DOP853
+from rbdae.machine.loops.dopri5 import DOPRI5 as DOPRI5
 from rbdae.machine.loops.tableau import Tableau as Tableau
-from rbdae.machine.loops.tableau import Writer, functions
+from rbdae.machine.loops.tableau import functions
 from rbdae.machine.sources import sources
 
-
-@final
-@dataclass(frozen=True, eq=False)
-class OneStep:
-    """A method with an error estimate."""
-
-    tableau: Tableau
-    vectors: ClassVar[int] = memory.VECTORS
-
-    @property
-    def name(self) -> str:
-        """Its name as a solver."""
-        return self.tableau.name
-
-    @property
-    def made_of(self) -> str:
-        """All numbers that its code depends on."""
-        return repr(self.tableau)
-
-    @property
-    def text(self) -> str:
-        """Its functions, as they are written from the tableau."""
-        return Writer(self.tableau).text
-
-    @cached_property
-    def program(self) -> Program:
-        """`run`, `dense` and `interpolate` for this method, whose functions are written when they are not cached."""
-        return Program((loop.run, loop.dense, loop.interpolate), self._bound)
-
-    def _bound(self) -> Mapping[str, Any]:
-        numbers = {"RATES_NEW": self.tableau.places[self.tableau.end], "ORDER": self.tableau.order}
-        return {"attempt": control.attempt, **functions(self.tableau, loop.__name__), **numbers}
-
-    @property
-    def shrinks(self) -> float:
-        """The factor by which a step becomes shorter at most, Hairer's FAC1."""
-        return self.tableau.shrinks
-
-    @property
-    def grows(self) -> float:
-        """The factor by which it becomes longer at most, Hairer's FAC2."""
-        return self.tableau.grows
-
-    @property
-    def beta(self) -> float:
-        """The beta of the stabilised controller."""
-        return self.tableau.beta
-
-    def exponent(self, beta: float) -> float:
-        """The exponent of the error in the next step size."""
-        return 1.0 / self.tableau.order - self.tableau.beta_in_exponent * beta
+LEVEL = 1
+"""Of optimisation: vector registers are in the text already, and a higher one takes longer for the same speed."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Multistep:
-    """Steps that a library chooses and takes, see `rbdae.machine.loops.multistep`."""
+class Stepper:
+    """What makes the steps of a loop.
 
-    name: str = "multistep"
-    made_of: str = "multistep"
+    Parameters
+    ----------
+    name, summary : the name as a solver, and what lists call it
+    bindings : gives `attempt`, `dense` and `interpolate`, and what these leave open, by name
+    made_of : all that they depend on
+    vectors : of memory
+    shrinks, grows : a step has at least, and at most, these times the length of the one before, Hairer's FAC1 and FAC2
+    beta : of the stabilised controller
+    order, beta_in_exponent : the next step size has the error to the power of 1 / order - beta_in_exponent beta
+    """
+
+    name: str
+    summary: str
+    bindings: Callable[[], Mapping[str, Any]]
+    made_of: str
+    vectors: int = memory.VECTORS
     shrinks: float = 1.0
     grows: float = 1.0
     beta: float = 0.0
-    vectors: int = memory.VECTORS
-
-    @cached_property
-    def program(self) -> Program:
-        """`run`, `dense` and `interpolate`."""
-        m = multistep
-        bound = {"attempt": m.attempt, "dense": m.dense, "interpolate": m.interpolate}
-        return Program((loop.run, m.dense, m.interpolate), bound)
+    order: float = math.inf
+    beta_in_exponent: float = 0.0
 
     def exponent(self, beta: float) -> float:
-        """No exponent: the library has a control of its own."""
-        return 0.0
+        """The exponent of the error in the next step size."""
+        return 1.0 / self.order - self.beta_in_exponent * beta
 
-
-@final
-@dataclass(frozen=True, eq=False)
-class Extrapolation:
-    """Extrapolated steps of variable order, see `rbdae.machine.loops.odex`; `shrinks` and `grows` are FAC1 and FAC2."""
-
-    name: str = "odex"
-    summary: str = "ODEX (extrapolated mid-point rule, orders 4 to 18)"
-    made_of: str = "odex"
-    shrinks: float = 0.02
-    grows: float = 4.0
-    beta: float = 0.0
-    vectors: int = odex_rows.MEMORY
-
-    @cached_property
+    @property
     def program(self) -> Program:
-        """`run`, `dense` and `interpolate`."""
-        bound: dict[str, Any] = {"attempt": odex.attempt, "dense": odex.dense, "interpolate": odex.interpolate}
-        bound |= {"RATES_NEW": odex_rows.END, "ORDER": 8}
-        return Program((loop.run, odex.dense, odex.interpolate), bound)
-
-    def exponent(self, beta: float) -> float:
-        """No exponent: each row has its own."""
-        return 0.0
+        """`run`, `dense` and `interpolate`, whose functions are written when they are not cached."""
+        return Program((loop.run, loop.dense, loop.interpolate), self.bindings)
 
 
-MULTISTEP = Multistep()
-ODEX = Extrapolation()
+def of_tableau(tableau: Tableau) -> Stepper:
+    """The method that a tableau describes."""
 
-Stepper: TypeAlias = OneStep | Multistep | Extrapolation
-"""What makes the steps of a loop."""
+    def bindings() -> Mapping[str, Any]:
+        numbers = {"RATES_NEW": tableau.places[tableau.end], "ORDER": tableau.order}
+        return {"attempt": control.attempt, **functions(tableau, loop.__name__), **numbers}
 
-METHODS: dict[str, OneStep] = {}
+    return Stepper(
+        tableau.name,
+        f"{tableau.summary}, explicit",
+        bindings,
+        repr(tableau),
+        shrinks=tableau.shrinks,
+        grows=tableau.grows,
+        beta=tableau.beta,
+        order=tableau.order,
+        beta_in_exponent=tableau.beta_in_exponent,
+    )
+
+
+def _of_module(module: Any, **more: int) -> Callable[[], Mapping[str, Any]]:
+    return lambda: {name: getattr(module, name) for name in ("attempt", "dense", "interpolate")} | more
+
+
+MULTISTEP = Stepper("multistep", "steps that a library chooses and takes", _of_module(multistep), "multistep")
+
+ODEX = Stepper(
+    "odex",
+    "ODEX (extrapolated mid-point rule, orders 4 to 18)",
+    _of_module(odex, RATES_NEW=odex.END, ORDER=8),
+    "odex",
+    vectors=odex.MEMORY,
+    shrinks=0.02,
+    grows=4.0,
+)
+
+METHODS: dict[str, Stepper] = {}
 """All methods that have a tableau, by name; solvers of `rbdae` are read from here."""
 
 
@@ -133,20 +102,17 @@ def register(tableau: Tableau) -> None:
     """Make a solver of a tableau."""
     if tableau.name in METHODS:
         raise ValueError(f"there is a method {tableau.name!r} already: give this one another name")
-    METHODS[tableau.name] = OneStep(tableau)
+    METHODS[tableau.name] = of_tableau(tableau)
 
 
 register(DOPRI5)
 register(DOP853)
-
-__all__ = ["METHODS", "MULTISTEP", "ODEX", "Extrapolation", "Multistep", "OneStep", "Stepper", "Tableau", "register"]
-
-
-LEVEL = 1
-"""Of optimisation: vector registers are in the text already, and a higher one takes longer for the same speed."""
 
 
 @cache
 def entries(method: Stepper) -> tuple[Any, ...]:
     """`run`, `dense` and `interpolate` of a method, which take addresses."""
     return callables(method.program, LEVEL, made_of=(method.made_of, sources(loops, language)))
+
+
+__all__ = ["LEVEL", "METHODS", "MULTISTEP", "ODEX", "Stepper", "Tableau", "entries", "of_tableau", "register"]

@@ -1,7 +1,7 @@
 """Explicit Runge-Kutta methods: their tableaux, and the functions that are written from them.
 
 Those are text in the part of Python that `rbdae.machine.language` translates, as one would write them by hand: a sum
-without zeros for each stage, with names for the coefficients. `print(METHODS["dopri5"].text)` shows them.
+without zeros for each stage, with names for the coefficients. `print(Writer(DOPRI5).text)` shows them.
 """
 
 from __future__ import annotations

@@ -1,30 +1,27 @@
-"""The native functions for rows, called with arrays."""
+"""Reading many states in machine code: the native functions of `rbdae.machine.loops.reading`, called with arrays."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
-from inspect import get_annotations
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.graph.graph import Graph
-from rbdae.graph.on_stacks import stacked
 from rbdae.graph.symbols import Recorder
-from rbdae.machine import language, reading
+from rbdae.machine import language, loops
 from rbdae.machine.data import Table
-from rbdae.machine.function import MachineFunction, with_arrays
-from rbdae.machine.language.callable import callables
-from rbdae.machine.language.program import Program
-from rbdae.machine.module import NoMachineCode, compiled
-from rbdae.machine.reading import collocation, rows
+from rbdae.machine.function import MachineFunction
+from rbdae.machine.language.program import Program, callables
+from rbdae.machine.loops import reading
+from rbdae.machine.module import compiled
 from rbdae.machine.sources import sources
 from rbdae.machine.straight import DECLARATIONS, straight
 
-_PROGRAM = Program((rows.each_row, collocation.collocate, collocation.along))
+_PROGRAM = Program((reading.each_row, reading.collocate, reading.along))
 _LEVEL = 2
 _NUMBERS = 1 << 16
 """Of the arrays that a slice of the rows needs: they stay in the cache, and signals are seen between two."""
@@ -38,39 +35,16 @@ def slices(m: int, width: int) -> Iterator[slice]:
 
 @cache
 def _functions() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """The functions by their sources; without machine code those themselves.
-
-    They keep the interpreter's lock: kernels share the memory of their problem, and a reader may run in any thread.
-    """
-    try:
-        made_of = ("reading", sources(reading, language))
-        functions = callables(_PROGRAM, _LEVEL, made_of=made_of, prototype=ctypes.PYFUNCTYPE)
-    except NoMachineCode:
-        functions = _PROGRAM.plain()
-        return dict(zip(_PROGRAM.entries, map(_with_functions, functions), strict=True))
-    return dict(zip(_PROGRAM.entries, map(_with_addresses, functions), strict=True))
-
-
-def _with_addresses(function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*arguments: Any) -> Any:
-        return function(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
-
-    return call
-
-
-def _with_functions(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same in plain Python, which calls C functions through ctypes."""
-    functions = [k for k, kind in enumerate(get_annotations(function).values()) if kind == "Function"]
-
-    def call(*arguments: Any) -> Any:
-        return function(*(with_arrays(a) if k in functions else a for k, a in enumerate(arguments)))
-
-    return call
+    """The functions by their sources. They keep the interpreter's lock: kernels share the memory of their problem, and
+    a reader may run in any thread."""
+    made_of = ("reading", sources(loops, language))
+    functions = callables(_PROGRAM, _LEVEL, made_of=made_of, prototype=ctypes.PYFUNCTYPE)
+    return dict(zip(_PROGRAM.entries, functions, strict=True))
 
 
 def call(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call one of the native functions with numbers and contiguous arrays."""
-    return _functions()[function](*arguments)
+    return _functions()[function](*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
 
 
 def evaluate_rows(function: MachineFunction, t: Vec, inputs: Sequence[Mat], out: Mat) -> None:
@@ -83,7 +57,7 @@ def evaluate_rows(function: MachineFunction, t: Vec, inputs: Sequence[Mat], out:
     for part in slices(len(t), first.shape[1] + second.shape[1] + out.shape[1]):
         y, yd, here, times = first[part], second[part], out[part], t[part]
         sizes = y, y.shape[1], yd, yd.shape[1], here, here.shape[1]
-        done = call(rows.each_row, function.address, function.context, len(times), times, *sizes)
+        done = call(reading.each_row, function.address, function.context, len(times), times, *sizes)
         if done < len(times):
             function.check()
             raise RuntimeError(f"machine code has failed at t = {times[done]!r}, and nobody knows why")
@@ -93,7 +67,7 @@ def function_of_numbers(graph: Graph, outputs: Sequence[int]) -> MachineFunction
     """Nodes of a graph, of which y is the only input, as a machine function. Raises NoMachineCode."""
     text = straight("numbers", graph, graph.needed(outputs), outputs, {}, Table())
     module = compiled(f"{DECLARATIONS}\n{text.replace('define internal', 'define')}")
-    return MachineFunction(module.address("numbers"), 0, module, [])
+    return MachineFunction(module["numbers"], 0, module, [])
 
 
 @final
@@ -104,20 +78,14 @@ class OfNumbers:
         self._n, self._function = n, function
 
     @cached_property
-    def _recorded(self) -> tuple[int, MachineFunction | None, Callable[[Mat], Mat]]:
+    def _recorded(self) -> tuple[int, MachineFunction]:
         recorder = Recorder({"y": np.ones(self._n)}, 10_000)
         outputs = [recorder.number(each) for each in self._function(recorder.inputs("y"))]
-        try:
-            function = function_of_numbers(recorder.graph, outputs)
-        except NoMachineCode:
-            function = None
-        return len(outputs), function, stacked(recorder.graph, outputs, {"y": 0})
+        return len(outputs), function_of_numbers(recorder.graph, outputs)
 
     def __call__(self, x: Mat) -> Mat:
         """The values at rows of x, which is contiguous."""
-        n, function, plain = self._recorded
-        if function is None:
-            return plain(x)
+        n, function = self._recorded
         out = np.empty((len(x), n))
         evaluate_rows(function, np.zeros(len(x)), (x,), out)
         return out

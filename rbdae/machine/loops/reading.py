@@ -1,4 +1,8 @@
-"""Polynomials of y over a step, as `rbdae.solving.dense` makes them, where plain rounds settle."""
+"""Reading runs: a machine function for every row, and polynomials of y over a step.
+
+A row has the same bits alone and among others, because nothing goes from row to row. The polynomials are those of
+`rbdae.solving.dense`, where plain rounds settle.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,17 @@ ENOUGH = 1.0
 LACK = 100.0
 HOPELESS = 1e4
 """See `rbdae.solving.dense`."""
+
+
+def each_row(
+    function: Function, context: Address, m: int, t: Vec, y: Vec, n_y: int, yd: Vec, n_yd: int, out: Vec, n: int
+) -> int:
+    """out (m, n) = function(t, y, yd) row by row, y (m, n_y) and yd (m, n_yd); the number of rows done, which is less
+    than m if the function has failed."""
+    for i in range(m):
+        if evaluate(function, context, t[i], y[i * n_y :], yd[i * n_yd :], 0.0, out[i * n :]) != 0:
+            return i
+    return m
 
 
 def inner(n: int, k: int, d: int, h: float, y: Vec, scale: Vec, table: Vec, c: Vec, states: Vec, lack: Vec) -> float:
