@@ -18,10 +18,8 @@ from rbdae.graph.evaluate import evaluate
 from rbdae.inputs import values_of
 from rbdae.kernels.forces.readings import WIDTH, by_force
 from rbdae.kernels.outputs import natural
-from rbdae.machine.entries_on_disk import say_once
 from rbdae.machine.function import Shapes
-from rbdae.machine.module import NoMachineCode
-from rbdae.multibody.code import of_recording
+from rbdae.multibody.code import made
 from rbdae.multibody.recording import (
     MOST_NODES,
     Recording,
@@ -87,16 +85,13 @@ class Tangents:
 
     def _made(self) -> Callable[..., None]:
         workspace = self._workspace
-        slowly = workspace.raising(self._slowly)
-        if not workspace.memory.traced or workspace.code_calls_python:
-            return slowly
-        recording = self._recorded(recording_point(workspace, self._shapes))
-        try:
-            code = of_recording(recording, "tyyo", self._shapes)
-        except NoMachineCode as error:
-            say_once(str(error))
-            return slowly
-        return TracedKernel("outputs", code, workspace, lambda: slowly, Tally()).call
+        recorded = None
+        if workspace.memory.traced and not workspace.code_calls_python:
+            recording = self._recorded(recording_point(workspace, self._shapes))
+            recorded = made(recording, "tyyo", self._shapes)
+        if recorded is None:
+            return workspace.raising(self._slowly)
+        return TracedKernel("outputs", recorded, workspace, lambda: workspace.raising(self._slowly), Tally()).call
 
     def _slowly(self, t: float, y: Vec, yd: Vec, out: Vec) -> None:
         """Recorded at this state, and evaluated in Python."""
