@@ -27,15 +27,13 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
     """The arrays that a model fills, by the names of `rbdae.kernels.memory`; no pivot is too small."""
     bodies = _bodies(model, settings, layout)
     pattern = joint_pattern(model, layout)
-    bushings, elements = _forces(model, layout)
     return {
         "bodies": bodies,
         "states": fresh_states(settings, bodies, scalar),
         "primitives": pattern.primitives,
         "joints": _joints(model, layout, scalar),
-        "bushings": bushings,
         "drives": model.drives.copy(),
-        "elements": elements,
+        "elements": _elements(model, layout),
         "frictions": _frictions(model, layout),
         "element_bodies": layout.rank[model.forces.bodies],
         "element_inputs": model.forces.element_inputs,
@@ -59,21 +57,19 @@ def with_room(arrays: dict[str, Any], head: Any, scalar: Any) -> dict[str, Any]:
 
 def renumbered(arrays: dict[str, Any], model: Model, settings: Settings, layout: Layout, scalar: Any) -> dict[str, Any]:
     """Arrays of their own for a model that differs in masses, inertias, gravity and numbers of forces alone."""
-    bushings, elements = _forces(model, layout)
     bodies = _bodies(model, settings, layout)
-    new = {"bodies": bodies, "bushings": bushings, "elements": elements, "entries": model.forces.entries}
+    new = {"bodies": bodies, "elements": _elements(model, layout), "entries": model.forces.entries}
     new["element_constants"] = model.forces.constants
     new["frictions"] = _frictions(model, layout)
     out = {name: new[name] if name in new else copied(array) for name, array in arrays.items()}
     return out | {name: ARRAYS[name].nothing() for name in named(Content.DEMAND)}
 
 
-def _forces(model: Model, layout: Layout) -> tuple[Any, Any]:
-    """Springs between points and other elements, with the memory of one problem alone."""
-    bushings, elements = copied(model.bushings), copied(model.forces.elements)
-    bushings["body"] = layout.rank[bushings["body"]]
+def _elements(model: Model, layout: Layout) -> Any:
+    """The elements of forces, their bodies as they are in memory."""
+    elements = copied(model.forces.elements)
     elements["body"] = layout.rank[elements["body"]]
-    return bushings, elements
+    return elements
 
 
 def _frictions(model: Model, layout: Layout) -> Any:

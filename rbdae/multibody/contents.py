@@ -20,7 +20,7 @@ from rbdae.multibody.recording import own_constants, selected
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.workspace import Workspace
 
-_MODEL = ("bodies", "primitives", "bushings", "drives", "frictions")
+_MODEL = ("bodies", "primitives", "drives", "frictions")
 
 _SETTINGS = ("structure", "n_independent", "sparse", "redundant")
 

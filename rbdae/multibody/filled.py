@@ -132,18 +132,10 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
     counts = {
         "n_bodies": model.n,
         "n_primitives": len(model.primitives),
-        "n_joints": len(model.joints),
-        "n_bushings": len(model.bushings),
         "n_drives": len(model.drives),
         "n_elements": len(model.forces.elements),
         "n_frictions": len(model.frictions),
-        "n_entries": len(model.forces.entries),
-        "n_element_bodies": len(arrays["element_bodies"]),
-        "n_element_inputs": len(arrays["element_inputs"]),
-        "n_element_constants": len(arrays["element_constants"]),
-        "n_inputs": len(model.forces.inputs),
         "n_rows": layout.n_rows,
-        "n_pairs": len(arrays["pairs"]),
         "n_tree": len(arrays["tree_velocities"]),
         "n_factor": len(arrays["factor_column"]) - layout.n_rows,
         "n_q": layout.q.stop,
@@ -173,7 +165,6 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
         "integral": settings.formulation.unknown_multipliers == "integrals",
         "stabilised": settings.formulation.stabilised,
-        "n_parameters": len(settings.formulation.parameters),
     }
     for name, number in counts.items():
         head[name] = number

@@ -16,14 +16,14 @@ import numpy as np
 from rbdae._arrays import Ints, Mat, Vec, copied
 from rbdae.actuators.network import elements_of
 from rbdae.forces.checks import check_laws
-from rbdae.forces.element import Element, PointSpring, StateElement, UnderReaction
+from rbdae.forces.element import Element, StateElement, UnderReaction
 from rbdae.forces.packing import Packed, pack
 from rbdae.inputs import Input
 from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Primitive
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.memory import of_scalars
-from rbdae.kernels.records import BODY, BUSHING, DRIVE, FRICTION, PRIMITIVE
+from rbdae.kernels.records import BODY, DRIVE, FRICTION, PRIMITIVE
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.multibody.bodies import BodyMotion, body_row, body_rows
 from rbdae.multibody.graph import Tree, spanning_tree
@@ -58,7 +58,6 @@ class Model:
     names: tuple[str, ...]
     bodies: Any
     primitives: Any
-    bushings: Any
     drives: Any
     user_functions: tuple[UserFunction, ...]
     rheonomic: dict[int, Rheonomic]
@@ -127,15 +126,6 @@ def _primitive_rows(found: Sequence[tuple[Primitive, tuple[int, int]]], shift: M
     return rows
 
 
-def _bushing_row(spring: PointSpring, pair: tuple[int, int], shift: Mat, dtype: Any) -> Any:
-    row = np.zeros((), dtype=dtype)
-    row["body"] = pair
-    row["A"] = referred(spring.A, *(shift[b] for b in pair))
-    row["stiffness"] = spring.stiffness
-    row["damping"] = spring.damping
-    return row
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Joints:
     """The data that the joints of a system are packed into."""
@@ -193,15 +183,6 @@ def _friction_row(
     return row
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Forces:
-    """The data that the forces of a system are packed into."""
-
-    bushings: Any
-    forces: Packed
-    frictions: Any
-
-
 def _pack_forces(
     system: System,
     joints: Sequence[PackedJoint],
@@ -209,20 +190,16 @@ def _pack_forces(
     explicit: bool,
     scalar: Any = np.float64,
     t0: float | None = None,
-) -> _Forces:
-    """Springs between points, which are bushings to the kernels, and all other elements. With a time `t0` laws are
-    called there and checked."""
+) -> tuple[Packed, Any]:
+    """The elements of forces, and the records of those that are friction under the reaction of a joint. With a time
+    `t0` laws are called there and checked."""
     (number, shift), ground = _references(system), len(system.bodies)
     packed = {id(joint): each for joint, each in zip(system.joints, joints, strict=True)}
-    bushing, friction = of_scalars(BUSHING, scalar), of_scalars(FRICTION, scalar)
-    springs: list[Any] = []
+    friction = of_scalars(FRICTION, scalar)
     frictions: list[Any] = []
     elements: list[tuple[str, Element | StateElement, tuple[int, ...]]] = []
     for name, element, bodies in elements_of(system.forces, system.joints):
         a, b = [*(number[id(body)] for body in bodies), ground, ground][:2]
-        if isinstance(element, PointSpring):
-            springs.append(_bushing_row(element, (a, b), shift, bushing))
-            continue
         if isinstance(element, Element) and element.reaction is not None:
             frictions.append(_friction_row(name, element.reaction, len(elements), packed, friction))
         own = element.bodies if isinstance(element, StateElement) else None
@@ -230,7 +207,7 @@ def _pack_forces(
     if t0 is not None:
         check_laws(elements, start.natural, [body.name for body in system.bodies], t0, system.source)
     forces = pack(elements, shift, start.places, scalar, system.inputs, system.sources, explicit)
-    return _Forces(np.array(springs, dtype=bushing), forces, np.array(frictions, dtype=friction))
+    return forces, np.array(frictions, dtype=friction)
 
 
 def _references(system: System) -> tuple[dict[int, int], Mat]:
@@ -251,9 +228,9 @@ def compile_system(system: System, explicit: bool = False, t0: float | None = No
     joints = _pack_joints(system, np.float64)
     pairs = [joint.bodies for joint in joints.joints]
     tree = spanning_tree(len(bodies), [body.pivot is not None for body in bodies], pairs)
-    forces = _pack_forces(system, joints.joints, start, explicit, t0=t0)
+    forces, frictions = _pack_forces(system, joints.joints, start, explicit, t0=t0)
     joint_data = joints.primitives, joints.rheonomic, joints.joints
-    scales = measured(rows, *joint_data, forces.bushings, system.gravity, start)
+    scales = measured(rows, *joint_data, forces.elements, system.gravity, start)
     if t0 is not None:
         for law in joints.rheonomic.values():
             law.motion.check(t0, 1.0 / scales.rate, 1.0 if law.kind == ANGLE else scales.length)
@@ -262,12 +239,11 @@ def compile_system(system: System, explicit: bool = False, t0: float | None = No
         names=tuple(body.name for body in bodies),
         bodies=rows,
         primitives=joints.primitives,
-        bushings=forces.bushings,
         drives=joints.drives,
         user_functions=joints.user_functions,
         rheonomic=joints.rheonomic,
-        forces=forces.forces,
-        frictions=forces.frictions,
+        forces=forces,
+        frictions=frictions,
         joints=joints.joints,
         tree=tree,
         scales=scales,
@@ -286,23 +262,22 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
         if heavier or body is not before:
             rows[k] = body_row(body, system.gravity)
     if forces_too:
-        forces = _pack_forces(system, model.joints, model.start, model.explicit)
-        model = replace(model, bushings=forces.bushings, forces=forces.forces, frictions=forces.frictions)
+        forces, frictions = _pack_forces(system, model.joints, model.start, model.explicit)
+        model = replace(model, forces=forces, frictions=frictions)
     joints = model.primitives, model.rheonomic, model.joints
-    scales = measured(rows, *joints, model.bushings, system.gravity, model.start, alike=model.scales)
+    scales = measured(rows, *joints, model.forces.elements, system.gravity, model.start, alike=model.scales)
     return replace(model, system=copy.copy(system), bodies=rows, scales=scales)
 
 
 def varied(model: Model, system: System) -> Model:
     """The model of a system in which one number has an imaginary part: so have its records; all else is the same."""
     joints = _pack_joints(system, complex)
-    forces = _pack_forces(system, joints.joints, model.start, model.explicit, complex)
+    forces, frictions = _pack_forces(system, joints.joints, model.start, model.explicit, complex)
     return replace(
         model,
         bodies=body_rows(system, of_scalars(BODY, complex)),
         primitives=joints.primitives,
-        bushings=forces.bushings,
-        forces=forces.forces,
-        frictions=forces.frictions,
+        forces=forces,
+        frictions=frictions,
         joints=joints.joints,
     )

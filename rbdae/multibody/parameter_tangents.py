@@ -39,7 +39,7 @@ from rbdae.system import System
 _STEP = 2.0**-600
 """The imaginary part of a parameter."""
 
-_RECORDS = ("bodies", "states", "primitives", "bushings", "elements", "entries", "element_constants", "frictions")
+_RECORDS = ("bodies", "states", "primitives", "elements", "entries", "element_constants", "frictions")
 """The arrays that depend on parameters."""
 
 
@@ -133,7 +133,7 @@ def _real(model: Model) -> Model:
     records = {name: _of_floats(getattr(model.forces, name)) for name in ("elements", "entries", "constants")}
     forces = replace(model.forces, **records)
     joints = tuple(replace(joint, points=(joint.points[0].real, joint.points[1].real)) for joint in model.joints)
-    names = ("bodies", "primitives", "bushings", "frictions")
+    names = ("bodies", "primitives", "frictions")
     return replace(model, forces=forces, joints=joints, **{name: _of_floats(getattr(model, name)) for name in names})
 
 
