@@ -137,16 +137,13 @@ _CELL: Final = "padding: 1px 10px; text-align: left; vertical-align: top; backgr
 _MOST_ROWS: Final = 30
 
 
-def notebook(heading: str, rows: Sequence[Sequence[str]], equations: Sequence[str] = ()) -> str:
-    """A heading, a table, and equations in lines for MathJax."""
+def notebook(heading: str, rows: Sequence[Sequence[str]]) -> str:
+    """A heading and a table."""
     lines = ["".join(f'<td style="{_CELL}">{_escaped(cell)}</td>' for cell in row) for row in rows[:_MOST_ROWS]]
     more = f"<p>and {len(rows) - _MOST_ROWS} more</p>" if len(rows) > _MOST_ROWS else ""
-    body = r" \\ ".join(f"& {html.escape(line, quote=False)}" for line in equations)
     return (
         f'<div style="overflow-x: auto; max-width: 100%"><p style="margin: 2px 0"><b>{_escaped(heading)}</b></p>'
-        f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{more}"
-        + (rf"$$\begin{{aligned}} {body} \end{{aligned}}$$" if equations else "")
-        + "</div>"
+        f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{more}</div>"
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import final
 
 from rbdae.graph.functions import Array, Memory
@@ -43,6 +44,7 @@ class Scheme:
     forces: bool = True
 
 
+@cache
 def _kernels(kind: type[Rodrigues]) -> tuple[Entry, Entry, Entry]:
     """`newton`, `advance` and `work` of the steps of a kind of bodies, as entries with names of their own."""
 
@@ -80,9 +82,6 @@ def predict(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> N
     steps.predict(m, t, y, c, out)
 
 
-_KINDS = (Rodrigues, Paper, Exponential, Energy, Momenta, Velocities, Variational)
-_OF = {kind: _kernels(kind) for kind in _KINDS}
-
 SCHEMES: dict[str, Scheme] = {
     s.name: s
     for s in (
@@ -90,62 +89,62 @@ SCHEMES: dict[str, Scheme] = {
             "QUAT.EM-R",
             "energy and momentum, in quaternions, with every joint",
             "[BS09] (51) with Rodrigues parameters of the increment",
-            *_OF[Rodrigues],
+            *_kernels(Rodrigues),
         ),
         Scheme(
             "QUAT.EM",
             "energy; momentum without joints, else to second order",
             "[BS09] (51)",
-            *_OF[Paper],
+            *_kernels(Paper),
         ),
         Scheme(
             "DIR.EM",
             "energy and momentum, in directors, with every joint",
             "[BS09], section 5, after [BS01]",
-            *_OF[Rodrigues],
+            *_kernels(Rodrigues),
         ),
         Scheme(
             "QUAT.VI",
             "momentum; a symplectic map: energy errs without a trend; without applied forces",
             "[BS09], Appendix E",
-            *_OF[Variational],
+            *_kernels(Variational),
             forces=False,
         ),
         Scheme(
             "ALGO.C1",
             "momentum; energy of bodies without forces",
             "[SW91]",
-            *_OF[Exponential],
+            *_kernels(Exponential),
         ),
         Scheme(
             "ALGO.C1 (energy)",
             "energy; momentum without joints, else to second order",
             "[SW91], arms times 2 tan(theta / 2) / theta",
-            *_OF[Energy],
+            *_kernels(Energy),
         ),
         Scheme(
             "MIDPOINT",
             "energy and momentum, with every joint: the steps of QUAT.EM-R",
             "[GR95], section 11, with Rodrigues parameters b = h Om_mean / 2 of the increment, (183)",
-            *_OF[Rodrigues],
+            *_kernels(Rodrigues),
         ),
         Scheme(
             "MIDPOINT (conformal)",
             "energy; momentum without joints, else to second order: the steps of QUAT.EM",
             "[GR95], section 11, with the conformal vector c = h Om_mean of the increment, (256)",
-            *_OF[Paper],
+            *_kernels(Paper),
         ),
         Scheme(
             "MIDPOINT (310)",
             "momentum without joints, else to second order; energy to second order",
             "[GR95] (309), (331), (340), (310)",
-            *_OF[Momenta],
+            *_kernels(Momenta),
         ),
         Scheme(
             "MIDPOINT (326)",
             "energy; of first order, and momentum, too",
             "[GR95] (309), (331), (340), (326)",
-            *_OF[Velocities],
+            *_kernels(Velocities),
         ),
     )
 }

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
+import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import checked_orientation, principal
 from rbdae.forces.base import AbstractPairForce
-from rbdae.forces.element import AnyElement, PointSpring, alignment, alignment_damping
+from rbdae.forces.element import AnyElement, Element, alignment, alignment_damping
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.primitives import Coincidence
 from rbdae.rotations.vectors import rotation_matrices
@@ -87,7 +88,8 @@ class Bushing(AbstractPairForce):
 
     def elements(self) -> tuple[AnyElement, ...]:
         """The translational spring, and elements for the rotation if it has stiffness or damping."""
-        out: list[AnyElement] = [PointSpring(Coincidence(self.at_a, self.at_b).A, self.stiffness, self.damping)]
+        between = ((Coincidence(self.at_a, self.at_b).A, np.zeros(8)),)
+        out: list[AnyElement] = [Element((between,), stiffness=self.stiffness, damping=self.damping, shape="point")]
         if not (self.rotational_stiffness.any() or self.rotational_damping.any()):
             return tuple(out)
         if self.rest is not None:

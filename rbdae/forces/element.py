@@ -1,7 +1,7 @@
 """Elements, of which forces consist: data that one set of kernels works on (`rbdae.kernels.forces.elements`).
 
 Natural coordinates of a pair of bodies: Z = (x, d1, d2, d3) of the first, then of the second, in R^24. The ground has
-x = 0 and the axes of space. In `PointSpring` and `Element` x is the origin of the body frame; functions get the
+x = 0 and the axes of space. In `Element` x is the origin of the body frame; functions get the
 reference points, to which the kernels refer.
 """
 
@@ -24,16 +24,6 @@ from rbdae.laws.law import Filling, Maker, Users
 from rbdae.laws.recorded import as_it_is
 from rbdae.quantities.coordinate import Coordinate, Shape
 from rbdae.quantities.forms import combined, direction, point
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class PointSpring:
-    """Force -K P - D Pdot over P = sum A_k Z_k (`rbdae.forces.Bushing`): the first and fastest kind of kernel."""
-
-    A: Vec
-    stiffness: Mat
-    damping: Mat
 
 
 @final
@@ -70,9 +60,10 @@ class Element:
     stiffness, damping : float or (n, n) array
     rest : float or (n,) array
     sign : float
-    shape : "identity", "root", "angle" or "turn"
+    shape : "identity", "root", "angle", "point" or "turn"
         How s follows from the forms: it is the p forms themselves, the root of one, or the angle of which two are sine
-        and cosine. Of a "turn" there is only the rate, half the sum of d x ddot of the second body less the first's.
+        and cosine. Of a "point" it is the vector P of the one product. Of a "turn" there is only the rate, half the sum
+        of d x ddot of the second body less the first's.
     holonomic : bool
         True if s exists. False if only its rate exists; then there is no stiffness.
     level : float
@@ -89,7 +80,7 @@ class Element:
     damping: Mat | float = 0.0
     rest: Vec | float = 0.0
     sign: float = 1.0
-    shape: Shape | Literal["turn"] = "identity"
+    shape: Shape | Literal["point", "turn"] = "identity"
     holonomic: bool = True
     level: float = 0.0
     force: MotionLaw | None = None
@@ -98,7 +89,7 @@ class Element:
     @property
     def n(self) -> int:
         """Number of displacements."""
-        return {"identity": len(self.products), "turn": 3}.get(self.shape, 1)
+        return {"identity": len(self.products), "point": 3, "turn": 3}.get(self.shape, 1)
 
     @property
     def winding(self) -> bool:
@@ -206,7 +197,7 @@ def composed(function: Any) -> Composed:
     return function if isinstance(function, Composed) else Composed([function], as_it_is)
 
 
-AnyElement: TypeAlias = PointSpring | Element | StateElement
+AnyElement: TypeAlias = Element | StateElement
 """What a force may consist of."""
 
 Frame: TypeAlias = Literal["space", "body"]

@@ -145,7 +145,7 @@ _COINCIDE = 1e-12
 
 _REMEDY = "give jacobian=, or difference_step=1e-6 for central differences with that step"
 
-_SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE, "turn": kb.TURN}
+_SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE, "point": kb.POINT, "turn": kb.TURN}
 
 
 def pack(
@@ -253,7 +253,8 @@ class _Packing:
     def add_along(self, row: Any, name: str, element: Element, bodies: tuple[int, ...]) -> None:
         """A law along quantities."""
         owner, n, law, motion = f"force {name!r}", element.n, element.law, element.force
-        row["shaping"], row["forms"] = _SHAPES[element.shape], n if element.shape == "turn" else len(element.products)
+        row["shaping"] = _SHAPES[element.shape]
+        row["forms"] = n if element.shape in ("point", "turn") else len(element.products)
         row["stiffness"][:n, :n], row["damping"][:n, :n] = element.stiffness, element.damping
         row["rest"][:n], row["constant"][:n] = element.rest, law.constant
         for field_name in ("sign", "level", "holonomic"):

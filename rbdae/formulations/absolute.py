@@ -23,17 +23,14 @@ from rbdae.formulations import explicit
 from rbdae.formulations.base import AbsoluteFormulation, Implicit, Norm
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import dynamics_residual
-from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
-from rbdae.kernels.bodies.kinematics import kinematics_residual
-from rbdae.kernels.bodies.natural import accelerate
-from rbdae.kernels.constraints.redundant_rows import dropped_residual
+from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers, states_residual
+from rbdae.kernels.bodies.natural import accelerate, kinematics_residual
 from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import (
     add_forces,
     set_state,
 )
-from rbdae.kernels.forces.internal_states import states_residual
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.memory import bodies, head
 
@@ -50,8 +47,7 @@ def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     kinematics_residual(m, yd, out)
     dynamics_residual(m, out, h.n_q)
     states_residual(m, yd, out)
-    constraint_rows(m, out, h.multipliers_at, h.level)
-    dropped_residual(m, out, h.multipliers_at, y, h.multipliers_at)
+    constraint_rows(m, out, h.multipliers_at, h.level, y[h.multipliers_at :])
 
 
 @entry("ityyo")

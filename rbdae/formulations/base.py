@@ -80,7 +80,7 @@ class AbstractKernels(ABC):
     1. `residual` is F(t, y, yd).
     2. `rates` maps (t, y) to the consistent rates of positions, velocities and internal states, by elimination of the
        multipliers; the multipliers follow if the output has room for them.
-    3. All include the internal states of forces (`rbdae.kernels.forces.internal_states`). The head has the places of s
+    3. All include the internal states of forces (`rbdae.kernels.bodies.gather`). The head has the places of s
        and the multipliers in y: states_at, multipliers_at.
     """
 

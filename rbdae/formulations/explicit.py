@@ -19,25 +19,21 @@ import numpy as np
 from rbdae.formulations.base import AbsoluteFormulation, Explicit, Norm, Solved
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix, dynamics_residual
-from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
-from rbdae.kernels.bodies.kinematics import kinematics_rate
-from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
-from rbdae.kernels.bodies.spatial import to_spatial_rates
+from rbdae.kernels.bodies.gather import clear_accelerations, collect_state_rates, gather_accelerations, moving
+from rbdae.kernels.bodies.natural import accelerate, kinematics_rate, place, to_spatial, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_vectors
-from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import add_forces, set_state
-from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.forces.internal_states import collect_state_rates
+from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.linear.accelerations import accelerations
 from rbdae.kernels.linear.columns import solve_columns
 from rbdae.kernels.linear.saddle import reduce_bodies
 from rbdae.kernels.linear.schur import reduce_gradients
-from rbdae.kernels.memory import constraint_side, head, multipliers, solution, square_side, states
-from rbdae.kernels.records import SPATIAL_VELOCITIES
+from rbdae.kernels.memory import constraint_side, head, multipliers, right_hand_side, solution, square_side, states
+from rbdae.kernels.records import QUATERNION_RATE, SPATIAL_VELOCITIES
 
 
 def free_rates(m: Memory, t: float, y: Array, out: Array) -> None:
@@ -55,7 +51,20 @@ def change_rates(m: Memory) -> None:
     if head(m).momenta == 1:
         apply_mass_matrix(m, solution(m), solution(m), 1.0)
     elif head(m).spatial == SPATIAL_VELOCITIES:
-        to_spatial_rates(m)
+        vd = solution(m)
+        for o, s in moving(m):
+            i = o.iv + o.nt
+            vd[i : i + 3] = to_spatial(s, vd[i : i + 3])
+
+
+def _free_momenta(m: Memory) -> None:
+    """pdot = f - q la of bodies without joints, with q . pdot = s: half of the operations of M (M^-1 pdot)."""
+    f, s = right_hand_side(m), constraint_side(m)
+    for o, of in moving(m):
+        i = o.iv + o.nt
+        q, load = of.a[:4], f[i : i + 4]
+        solution(m)[o.iv : i] = f[o.iv : i]
+        solution(m)[i : i + 4] = load - q * ((q @ load - s[o.il]) / (q @ q))
 
 
 def natural_loads(m: Memory, t: float, y: Array) -> None:
@@ -76,7 +85,6 @@ def unsolved(m: Memory, t: float, y: Array) -> None:
     reduce_bodies(m, 1)
     reduce_gradients(m, 1)
     constraint_rows(m, constraint_side(m), 0, 2)
-    clear_dropped(m, constraint_side(m), 0)
     partial_rates(m, square_side(m), 0, 1.0)
 
 
@@ -93,7 +101,10 @@ def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     n_q, n_v = head(m).n_q, head(m).n_v
     set_state(m, t, y)
     accelerations(m)
-    change_rates(m)
+    if head(m).momenta == 1 and head(m).n_rows == 0 and head(m).kind == QUATERNION_RATE:
+        _free_momenta(m)
+    else:
+        change_rates(m)
     kinematics_rate(m, out)
     out[n_q : n_q + n_v] = solution(m)[:n_v]
     collect_state_rates(m, out)
@@ -117,7 +128,6 @@ def _fill_balance(m: Memory, x: Array, out: Array) -> None:
     add_forces(m, 2)
     dynamics_residual(m, out, 0)
     constraint_rows(m, out, h.n_v, 2)
-    clear_dropped(m, out, h.n_v)
 
 
 @entry("iyo")

@@ -21,17 +21,18 @@ from rbdae.formulations.base import AbstractKernels, DirectorConstraints, Explic
 from rbdae.formulations.explicit import SADDLE, add_multipliers
 from rbdae.graph.functions import Array, Memory, maximum, sqrt
 from rbdae.kernels.bodies.dynamics import dynamics_residual
-from rbdae.kernels.bodies.gather import collect_velocities, gather_positions, gather_velocities
-from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
-from rbdae.kernels.bodies.natural import move, place
-from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.entry import entry
-from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.forces.internal_states import (
+from rbdae.kernels.bodies.gather import (
     collect_state_rates,
+    collect_velocities,
     gather_force_states,
+    gather_positions,
+    gather_velocities,
     states_residual,
 )
+from rbdae.kernels.bodies.natural import kinematics_rate, kinematics_residual, move, place
+from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.entry import entry
+from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.forces.reaction_friction import add_friction
 from rbdae.kernels.linear.accelerations import accelerations, eliminated_normals
 from rbdae.kernels.memory import bodies, head, solution, states, velocity_metric

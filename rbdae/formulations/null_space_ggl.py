@@ -22,9 +22,9 @@ import numpy as np
 from rbdae.formulations import null_space
 from rbdae.formulations.base import AbstractKernels, Implicit
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.bodies.internal_constraints import add_internal_corrections
-from rbdae.kernels.constraints.correction import add_corrections
-from rbdae.kernels.constraints.redundant_rows import dropped_residual
+from rbdae.kernels.bodies.gather import moving
+from rbdae.kernels.bodies.internal_constraints import gradient
+from rbdae.kernels.constraints.rows import add_corrections, dropped_residual
 from rbdae.kernels.entry import entry
 from rbdae.kernels.memory import head
 from rbdae.kernels.outputs import violations
@@ -41,11 +41,14 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     mu_at = yd if h.integral == 1 else y
     null_space.fill_residual(m, t, y, yd, out)
     add_corrections(m, mu_at[joints:], out)
-    add_internal_corrections(m, mu_at, mu, out)
+    for b, (o, s) in enumerate(moving(m) if h.chart_internal else ()):
+        first = mu + h.chart_internal * b
+        i = o.iq + o.nt
+        out[i : i + o.na] += gradient(m, s).T @ mu_at[first : first + h.chart_internal]
     g = np.zeros(2 * (joints - mu + h.n_rows), dtype=out.dtype)
     violations(m, g)
     out[mu : joints + h.n_rows] = g[: joints - mu + h.n_rows]
-    dropped_residual(m, out, joints, mu_at, joints)
+    dropped_residual(m, out, joints, mu_at[joints:])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,6 @@ from rbdae.formulations import explicit
 from rbdae.formulations.absolute import WithMultipliers, fill_residual
 from rbdae.formulations.base import Implicit
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.constraints.redundant_rows import dropped_residual
 from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.entry import entry
 from rbdae.kernels.memory import head
@@ -30,9 +29,7 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     h = head(m)
     fill_residual(m, t, y, yd, out)
     for level in range(h.level):
-        row = h.multipliers_at + (level + 1) * h.n_la
-        constraint_rows(m, out, row, level)
-        dropped_residual(m, out, row, y, h.multipliers_at)
+        constraint_rows(m, out, h.multipliers_at + (level + 1) * h.n_la, level, y[h.multipliers_at :])
 
 
 class Overdetermined(WithMultipliers, name="overdetermined", kind="overdetermined", index=2, levels=(1, 0)):

@@ -9,8 +9,7 @@ from rbdae import _check
 from rbdae.formulations.base import Formulation
 from rbdae.formulations.table import FORMULATIONS, FormulationName, VelocityName
 from rbdae.rotations import CHARTS, Chart
-from rbdae.rotations.chart import RotationName
-from rbdae.rotations.velocities import QUATERNION_RATE
+from rbdae.rotations.chart import QUATERNION_RATE, RotationName
 
 _WITH_NORM = "the quaternion equations with the multiplier of the unit norm ([SNS15])"
 

@@ -25,15 +25,13 @@ from rbdae.formulations import explicit
 from rbdae.formulations.base import Formulation, Gyroscopic, Implicit, PullBack
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.euler_parameter_forms import projected_residual
-from rbdae.kernels.bodies.gather import gather_accelerations
-from rbdae.kernels.bodies.kinematics import kinematics_residual
-from rbdae.kernels.bodies.natural import accelerate
+from rbdae.kernels.bodies.gather import gather_accelerations, moving, states_residual, write_body
+from rbdae.kernels.bodies.natural import accelerate, kinematics_residual
 from rbdae.kernels.constraints.primitives import primitive_residual
-from rbdae.kernels.constraints.redundant_rows import dropped_residual
+from rbdae.kernels.constraints.rows import dropped_residual
 from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import add_forces, set_state
-from rbdae.kernels.forces.internal_states import states_residual
-from rbdae.kernels.memory import bodies, head, multipliers, states
+from rbdae.kernels.memory import head, multipliers
 
 
 @entry("ityyo")
@@ -50,13 +48,11 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
         accelerate(m)
     add_forces(m, h.level)
     kinematics_residual(m, yd, out)
-    for b, (o, s) in enumerate(zip(bodies(m)[:-1], states(m)[:-1], strict=True)):
-        row = h.n_q + o.iv
-        out[row : row + o.nt] = (s.xdd * o.mass - s.fx)[: o.nt]
-        projected_residual(m, b, out, row + o.nt, h.level)
+    for o, s in moving(m):
+        write_body(o, s.xdd * o.mass - s.fx, projected_residual(o, s, h.level), out, h.n_q + o.iv)
     states_residual(m, yd, out)
     primitive_residual(m, out, first, h.level)
-    dropped_residual(m, out, first, y, first)
+    dropped_residual(m, out, first, y[first:])
 
 
 class Projected(Formulation, velocities=("coordinate",), charts=("quaternion",), projected=True):

@@ -1,6 +1,6 @@
 """`ggl` and `hiller-anantharaman` keep position and velocity constraints with one more set of multipliers.
 
-    qdot - v + G^T mu                 = 0    (angular: see `rbdae.kernels.constraints.correction`)
+    qdot - v + G^T mu                 = 0    (angular: see `rbdae.kernels.constraints.rows.add_corrections`)
     M(q) vdot - psi(q, v, t) + G^T la = 0
     g(q, t)                           = 0
     G v + g_I                         = 0
@@ -19,17 +19,14 @@ from rbdae.formulations.absolute import WithMultipliers
 from rbdae.formulations.base import Implicit
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import dynamics_residual
-from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
-from rbdae.kernels.bodies.kinematics import kinematics_residual
-from rbdae.kernels.constraints.correction import add_corrections
-from rbdae.kernels.constraints.redundant_rows import dropped_residual
-from rbdae.kernels.constraints.rows import constraint_rows
+from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers, states_residual
+from rbdae.kernels.bodies.natural import kinematics_residual
+from rbdae.kernels.constraints.rows import add_corrections, constraint_rows
 from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import (
     add_forces,
     set_state,
 )
-from rbdae.kernels.forces.internal_states import states_residual
 from rbdae.kernels.memory import head
 
 
@@ -48,8 +45,7 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     dynamics_residual(m, out, h.n_q)
     states_residual(m, yd, out)
     for level, row in enumerate((la, mu)):
-        constraint_rows(m, out, row, level)
-        dropped_residual(m, out, row, given, row)
+        constraint_rows(m, out, row, level, given[row:])
 
 
 class GGL(WithMultipliers, name="ggl", index=2, levels=(0, 1), source="[GGL85]"):

@@ -183,7 +183,7 @@ def _as_strong(problem: Problem, model: Model, assembly: Assembly) -> Selection:
 
 def _records(model: Model) -> tuple[int, ...]:
     """How many records of forces a model has: a force may have none for a number that is zero."""
-    return len(model.bushings), len(model.forces.elements), len(model.forces.entries)
+    return len(model.forces.elements), len(model.forces.entries)
 
 
 def _kinds(system: System, names: Sequence[str]) -> set[str] | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
+from rbdae.kernels.bodies.gather import gather_force_states, gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
-from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.forces.internal_states import gather_force_states
+from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.forces.reaction_friction import friction_forces
 from rbdae.kernels.memory import head
 

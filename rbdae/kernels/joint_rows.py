@@ -11,7 +11,7 @@ from rbdae.graph.functions import Array, Memory, log, select, sqrt
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.gradients import gradients, moving_sides, whole_gradients
+from rbdae.kernels.constraints.gradients import gradients, moving_sides
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.entry import entry
 from rbdae.kernels.linear.saddle import factorise, internal_multipliers, reduce_bodies
@@ -52,7 +52,7 @@ def _factorise(m: Memory, t: float, y: Array) -> None:
     head(m).singular = 0
     if head(m).n_rows > 0:
         factorise_schur(m, 0)
-    whole_gradients(m)
+    gradients(m, dropped=True)
     reduce_gradients(m, 0)
 
 

@@ -14,16 +14,15 @@ import numpy as np
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass, collect_forces
-from rbdae.kernels.bodies.gather import clear_accelerations
+from rbdae.kernels.bodies.gather import clear_accelerations, gather_force_states
 from rbdae.kernels.bodies.internal_constraints import gradient, internal_residual
 from rbdae.kernels.bodies.natural import accelerate, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import force_directions, gradients
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_residual, primitive_vectors
-from rbdae.kernels.constraints.redundant_rows import clear_dropped
+from rbdae.kernels.constraints.rows import dropped_residual
 from rbdae.kernels.entry import entry
-from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.forces.internal_states import gather_force_states
+from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.forces.reaction_friction import add_friction
 from rbdae.kernels.linear.accelerations import eliminated_normals
 from rbdae.kernels.memory import bodies, head, primitives, rows, states
@@ -47,7 +46,7 @@ def terms(m: Memory, t: float, y: Array, out: Array) -> None:
     internal_residual(m, out, 0, 0)
     primitive_residual(m, out, 0, 0)
     partial_rates(m, out, n, 1.0)
-    clear_dropped(m, out, n)
+    dropped_residual(m, out, n)
     applied_forces(m)
     add_friction(m)
     collect_forces(m, out[3 * n :])
@@ -56,7 +55,7 @@ def terms(m: Memory, t: float, y: Array, out: Array) -> None:
     primitive_vectors(m, 2)
     internal_residual(m, out, 2 * n, 2)
     primitive_residual(m, out, 2 * n, 2)
-    clear_dropped(m, out, 2 * n)
+    dropped_residual(m, out, 2 * n)
     if h.momenta == 1 and h.kind == QUATERNION_RATE:
         _scale_norm_rows(m, out, 2 * n)
     velocity_basis(m)
@@ -81,7 +80,7 @@ def _body_blocks(m: Memory, b: int) -> Array:
     for j, unit in enumerate(np.eye(o.nr)):
         apply_mass(m, b, unit, M[:, j])
     K = chart.kinematics(s.a[: chart.n]) if head(m).kind == ANGULAR else np.eye(o.nr)
-    G = gradient(m, b) if o.ni > 0 else np.zeros(0)
+    G = gradient(m, s) if o.ni > 0 else np.zeros(0)
     return np.concatenate([s.d, M.ravel(), K.ravel(), G.ravel()])
 
 

@@ -38,7 +38,7 @@ class MemoryArray:
     ----------
     content : what is in it, for those who make memories
     dtype : of its entries
-    shape : f(h), its length or lengths by the numbers of the head; None for one record
+    shape : f(h), of scratch its length or lengths by the numbers of the head
     """
 
     name: str
@@ -73,18 +73,10 @@ def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
 _NUMBERS = (
     "n_bodies",
     "n_primitives",
-    "n_joints",
-    "n_bushings",
     "n_drives",
     "n_elements",
     "n_frictions",
-    "n_entries",
-    "n_element_bodies",
-    "n_element_inputs",
-    "n_element_constants",
-    "n_inputs",
     "n_rows",
-    "n_pairs",
     "n_tree",
     "n_closing",
     "n_q",
@@ -97,7 +89,6 @@ _NUMBERS = (
     "corrections_at",
     "integral",
     "stabilised",
-    "n_parameters",
     "n_nu",
     "n_factor",
     "n_square_entries",
@@ -127,70 +118,68 @@ _NUMBERS = (
 
 # ---------------------------------------------------------------- the arrays
 
-bodies = MemoryArray(Content.NUMBERS, kb.BODY, lambda h: h.n_bodies + 1)
+bodies = MemoryArray(Content.NUMBERS, kb.BODY)
 """Constants of the bodies; the last one is the ground."""
-states = MemoryArray(Content.NUMBERS, kb.STATE, lambda h: h.n_bodies + 1)
+states = MemoryArray(Content.NUMBERS, kb.STATE)
 """Natural coordinates z, zdot, zddot of each body, and forces."""
-primitives = MemoryArray(Content.NUMBERS, kb.PRIMITIVE, lambda h: h.n_primitives)
+primitives = MemoryArray(Content.NUMBERS, kb.PRIMITIVE)
 """Constants of the primitive constraints."""
-joints = MemoryArray(Content.NUMBERS, kb.JOINT, lambda h: h.n_joints)
+joints = MemoryArray(Content.NUMBERS, kb.JOINT)
 """The joints that they belong to."""
-bushings = MemoryArray(Content.NUMBERS, kb.BUSHING, lambda h: h.n_bushings)
-"""Constants of the bushings."""
-drives = MemoryArray(Content.NUMBERS, kb.DRIVE, lambda h: h.n_drives)
+drives = MemoryArray(Content.NUMBERS, kb.DRIVE)
 """The rheonomic primitives and the addresses of their laws."""
-elements = MemoryArray(Content.NUMBERS, kb.ELEMENT, lambda h: h.n_elements)
+elements = MemoryArray(Content.NUMBERS, kb.ELEMENT)
 """Constants of the force elements."""
-entries = MemoryArray(Content.NUMBERS, kb.ENTRY, lambda h: h.n_entries)
+entries = MemoryArray(Content.NUMBERS, kb.ENTRY)
 """The products of their forms."""
-element_constants = MemoryArray(Content.NUMBERS, kb.CONSTANT, lambda h: h.n_element_constants)
+element_constants = MemoryArray(Content.NUMBERS, kb.CONSTANT)
 """Numbers of the laws of elements."""
-frictions = MemoryArray(Content.NUMBERS, kb.FRICTION, lambda h: h.n_frictions)
+frictions = MemoryArray(Content.NUMBERS, kb.FRICTION)
 """The joints whose reactions have friction."""
-tree_velocities = MemoryArray(Content.NUMBERS, kb.TREE_VELOCITY, lambda h: h.n_tree)
+tree_velocities = MemoryArray(Content.NUMBERS, kb.TREE_VELOCITY)
 """The joint equations and quasi-velocities of each body of a tree."""
-element_bodies = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_element_bodies)
+element_bodies = MemoryArray(Content.STRUCTURE, np.int64)
 """Bodies of the elements by functions with states."""
-element_inputs = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_element_inputs)
+element_inputs = MemoryArray(Content.STRUCTURE, np.int64)
 """Inputs of all elements."""
-algebraic = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_states)
+algebraic = MemoryArray(Content.STRUCTURE, np.int64)
 """1 for states that are algebraic unknowns."""
-formulation_parameters = MemoryArray(Content.STRUCTURE, np.float64, lambda h: h.n_parameters)
+formulation_parameters = MemoryArray(Content.STRUCTURE, np.float64)
 """The parameters of the formulation, in the order of its fields."""
-pairs = MemoryArray(Content.STRUCTURE, kb.PAIR, lambda h: h.n_pairs)
+pairs = MemoryArray(Content.STRUCTURE, kb.PAIR)
 """Pairs of primitives that share a body, with their places in `factor`."""
-factor_start = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_rows + 1)
+factor_start = MemoryArray(Content.STRUCTURE, np.int64)
 """Row pointers of L in `factor`."""
-factor_column = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_factor + h.n_rows)
+factor_column = MemoryArray(Content.STRUCTURE, np.int64)
 """Columns of L, then the constraint row of each place."""
-references = MemoryArray(Content.SELECTION, np.float64, lambda h: (h.n_bodies, 3, 3))
+references = MemoryArray(Content.SELECTION, np.float64)
 """R_ref in R = R_ref R(a) of each body, if h.referenced."""
-pivot_floor = MemoryArray(Content.SELECTION, np.float64, lambda h: h.n_rows)
+pivot_floor = MemoryArray(Content.SELECTION, np.float64)
 """Pivots of D below which a joint equation is suspended; 0 disables this."""
-velocity_selection = MemoryArray(Content.SELECTION, np.float64, lambda h: (h.n_nu, h.n_v))
+velocity_selection = MemoryArray(Content.SELECTION, np.float64)
 """S of the null-space form of loops: nu = S (xdot, Omega)."""
-velocity_metric = MemoryArray(Content.SELECTION, np.float64, lambda h: 2 * h.n_v + h.n_nu)
+velocity_metric = MemoryArray(Content.SELECTION, np.float64)
 """The measures of T there: inverse scales of its rows, inverse sizes of its columns, and the diagonal of W of sparse
 [G; S]."""
-inputs = MemoryArray(Content.SELECTION, np.float64, lambda h: h.n_inputs)
+inputs = MemoryArray(Content.SELECTION, np.float64)
 """Values of the inputs."""
-closing_rows = MemoryArray(Content.PATTERN, np.int64, lambda h: (h.n_closing, 3))
+closing_rows = MemoryArray(Content.PATTERN, np.int64)
 """Primitive, equation of it and number of each joint equation that closes a loop."""
-square_start = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v + 1)
+square_start = MemoryArray(Content.PATTERN, np.int64)
 """Sparse [G; S], rows in the order of elimination: where they begin,"""
-square_column = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_square_entries)
+square_column = MemoryArray(Content.PATTERN, np.int64)
 """their columns,"""
-square_place = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v)
+square_place = MemoryArray(Content.PATTERN, np.int64)
 """the place of each equation,"""
-square_turning = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v)
+square_turning = MemoryArray(Content.PATTERN, np.int64)
 """the body whose rotation a column is, or -1."""
-square_factor_start = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v + 1)
+square_factor_start = MemoryArray(Content.PATTERN, np.int64)
 """Row pointers of L in `square_factor`,"""
-square_factor_column = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_square_factor)
+square_factor_column = MemoryArray(Content.PATTERN, np.int64)
 """its columns,"""
-square_product_start = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v + 1)
+square_product_start = MemoryArray(Content.PATTERN, np.int64)
 """by rows where those entries begin that are products of two rows,"""
-square_product_slot = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_square_products)
+square_product_slot = MemoryArray(Content.PATTERN, np.int64)
 """and their places."""
 rows = MemoryArray(Content.SCRATCH, kb.ROW, lambda h: h.n_primitives)
 """P, Q, multipliers and gradients of each primitive."""
@@ -233,8 +222,6 @@ constraint_values = _vector()
 """g, or (g, gdot): what the constraints are at the present state."""
 square_side = _vector()
 """Right-hand side and solution of the square system: (-g_I, nu), then w."""
-work = _vector()
-"""A vector of the kernel that asks for it: no other one relies on it."""
 force_states = _vector()
 """s: the internal states of the forces."""
 force_state_rates = _vector()

@@ -7,8 +7,7 @@ import numpy as np
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies import internal_constraints
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
-from rbdae.kernels.bodies.kinematics import parameter_rates
-from rbdae.kernels.bodies.natural import move, place
+from rbdae.kernels.bodies.natural import move, parameter_rates, place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
 from rbdae.kernels.entry import entry
@@ -34,8 +33,7 @@ def natural(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[24 b:24 b + 24] = (x, d, xdot, ddot) of every body."""
     set_time(m, t)
     locate(m, y)
-    for b in range(head(m).n_bodies):
-        s = states(m)[b]
+    for b, s in enumerate(states(m)[:-1]):
         out[24 * b : 24 * b + 24] = np.concatenate([s.x, s.d, s.xd, s.dd])
 
 
@@ -45,8 +43,8 @@ def distances(m: Memory, t: float, y: Array, out: Array) -> None:
     chart = numbered(head(m).chart)
     gather_positions(m, y)
     assert chart.distance is not None, "it is asked for charts that have one"
-    for b in range(head(m).n_bodies):
-        out[b] = chart.distance(states(m)[b].a[: chart.n])
+    for b, s in enumerate(states(m)[:-1]):
+        out[b] = chart.distance(s.a[: chart.n])
 
 
 def violations(m: Memory, out: Array) -> None:
@@ -55,10 +53,10 @@ def violations(m: Memory, out: Array) -> None:
     h = head(m)
     n = h.chart_internal
     half = n * h.n_bodies + h.n_rows
-    for b in range(h.n_bodies if n > 0 else 0):
-        a, i = states(m)[b].a, n * b
-        out[i : i + n] = internal_constraints.constraints(m, a)
-        out[half + i : half + i + n] = internal_constraints.rates(m, a, parameter_rates(m, b))
+    for b, s in enumerate(states(m)[:-1] if n > 0 else ()):
+        i = n * b
+        out[i : i + n] = internal_constraints.constraints(m, s.a)
+        out[half + i : half + i + n] = internal_constraints.rates(m, s.a, parameter_rates(m, s))
     if h.n_rows > 0:
         primitive_vectors(m, 1)
         # the joints' rows are numbered after the internal ones of the formulation

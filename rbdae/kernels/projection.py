@@ -21,27 +21,28 @@ state by delta/sigma. Beyond it they count again.
 
 from __future__ import annotations
 
+import numpy as np
+
 from rbdae.graph.functions import Array, Memory, maximum, select, sqrt
-from rbdae.kernels.bodies.director_rates import turn_with_rotation
 from rbdae.kernels.bodies.dynamics import apply_mass, apply_mass_matrix
 from rbdae.kernels.bodies.gather import (
     collect_velocities,
+    gather_material,
     gather_positions,
     gather_velocities,
-    read_body,
+    moving,
     write_body,
 )
-from rbdae.kernels.bodies.natural import move, place, velocity_basis
-from rbdae.kernels.bodies.spatial import spatial_velocity
+from rbdae.kernels.bodies.natural import move, place, to_spatial, velocity_basis
+from rbdae.kernels.bodies.velocities import mass
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_residual, primitive_vectors
-from rbdae.kernels.constraints.redundant_rows import clear_dropped
+from rbdae.kernels.constraints.rows import dropped_residual
 from rbdae.kernels.entry import entry
 from rbdae.kernels.linear.saddle import factorise, reduce_bodies, solve_saddle
 from rbdae.kernels.linear.schur import SUSPENDED, reduce_gradients
 from rbdae.kernels.memory import (
-    bodies,
     constraint_side,
     factor,
     head,
@@ -52,70 +53,70 @@ from rbdae.kernels.memory import (
     states,
 )
 from rbdae.kernels.outputs import violations
-from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
+from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, SPATIAL_VELOCITIES
 from rbdae.rotations.chart import numbered
+from rbdae.rotations.vectors import axial, frame, reciprocal, skew, stacked
 
 MORE_GIVEN = 2
 """Numbers behind u for a step: a; 1 where bodies go by u and not by d."""
+
+
+POLAR_STEPS = 6
+"""Newton's method for the polar factor is converged after them if the stretch is between 0.3 and 3.4."""
 
 
 def normalise_rotations(m: Memory) -> None:
     """The rotation parameters of all bodies onto the chart's internal constraints."""
     chart = numbered(head(m).chart)
     if chart.normalise is not None:
-        for s in states(m)[: head(m).n_bodies]:
+        for s in states(m)[:-1]:
             s.a[: chart.n] = chart.normalise(s.a[: chart.n])
 
 
 def turn_velocities(m: Memory, how: float) -> None:
     """Rates of coordinates, or their momenta, are divided by what `normalise_rotations` divides the coordinates by, if
-    `how` is 2: so Omega = 2 conj(p) o pdot / |p|^2 stays. Momenta drift as coordinates do."""
+    `how` is 2: so Omega = 2 conj(p) o pdot / |p|^2 stays, and of directors D = R S the spatial om of Ddot D^-1, if R
+    takes the place of D. Momenta drift as coordinates do."""
     h = head(m)
-    S = states(m)
     if h.kind == ANGULAR or h.structure != 0:
         return
-    for b in range(h.n_bodies):
+    for o, s in moving(m):
         if h.kind == QUATERNION_RATE:
-            a = S[b].a
-            n = 1.0 / sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
-            S[b].w[:4] *= select(how > 1.5, n, 1.0)
-            S[b].p[:4] *= select(how > 1.5, n, 1.0)
-        else:
-            turn_with_rotation(m, b, how - 1.0)
+            n = select(how > 1.5, 1.0 / sqrt(s.a[:4] @ s.a[:4]), 1.0)
+            s.w[:4] *= n
+            s.p[:4] *= n
+            continue
+        D = frame(s.a)
+        om = 0.5 * axial(frame(s.w) @ reciprocal(D).T)
+        for _ in range(POLAR_STEPS):
+            D = 0.5 * (D + reciprocal(D))
+        for at, new in ((s.a, stacked(D)), (s.w, stacked(skew(om) @ D))):
+            at[:] = np.array([select(how > 1.5, x, y) for x, y in zip(new, at, strict=True)])
+        if h.momenta == 1:
+            s.p[:] = mass(DIRECTOR_RATE, o, s, s.w)
 
 
 def displace(m: Memory) -> None:
     """q += the displacement in `solution`; rotations return to their internal constraints."""
-    h = head(m)
-    B = bodies(m)
-    S = states(m)
-    d = solution(m)
-    for b in range(h.n_bodies):
-        o = B[b]
-        s = S[b]
-        turning = o.iv + o.nt
-        s.x[: o.nt] += d[o.iv : turning]
-        if h.kind == ANGULAR:
-            s.a[: o.na] += numbered(h.chart).rate(s.a[: o.na], d[turning : turning + 3])
-        else:
-            s.a[: o.na] += d[turning : turning + o.na]
+    h, d = head(m), solution(m)
+    for o, s in moving(m):
+        i = o.iv + o.nt
+        turning = d[i : i + o.nr]
+        s.x[: o.nt] += d[o.iv : i]
+        s.a[: o.na] += numbered(h.chart).rate(s.a[: o.na], turning) if h.kind == ANGULAR else turning
     normalise_rotations(m)
 
 
 def take_velocities(m: Memory) -> None:
     """The velocities in `solution`, and what the unknowns are in place of them, to the states of the bodies."""
     h = head(m)
-    S = states(m)
-    v = solution(m)
-    for b in range(h.n_bodies):
-        o = bodies(m)[b]
-        s = S[b]
-        read_body(m, b, v, o.iv, s.xd, s.w, o.nr)
+    gather_material(m, solution(m))
+    for b, (o, s) in enumerate(moving(m)):
         if h.momenta == 1:
             s.px[: o.nt] = s.xd[: o.nt] * o.mass
             apply_mass(m, b, s.w, s.p)
         elif h.spatial == SPATIAL_VELOCITIES:
-            spatial_velocity(m, b)
+            s.p[:3] = to_spatial(s, s.w[:3])
 
 
 def place_at(m: Memory, t: float, y: Array) -> None:
@@ -133,9 +134,9 @@ def open_joints(m: Memory) -> None:
     """g of the placed joints to `constraint_side` and g_I to `square_side`, without dropped rows."""
     square_side(m)[: head(m).n_la] = 0.0
     primitive_residual(m, constraint_side(m), 0, 0)
-    clear_dropped(m, constraint_side(m), 0)
+    dropped_residual(m, constraint_side(m), 0)
     partial_rates(m, square_side(m), 0, 1.0)
-    clear_dropped(m, square_side(m), 0)
+    dropped_residual(m, square_side(m), 0)
 
 
 def unclosed(m: Memory, t: float, y: Array) -> None:
@@ -172,13 +173,11 @@ def loosen(m: Memory) -> None:
 def write_state(m: Memory, y: Array) -> None:
     """Positions and velocities of the states to y."""
     h = head(m)
-    for b in range(h.n_bodies):
-        o = bodies(m)[b]
-        s = states(m)[b]
-        write_body(m, b, s.x, s.a, o.na, y, o.iq)
+    for o, s in moving(m):
+        write_body(o, s.x, s.a[: o.na], y, o.iq)
         if h.structure == 0:
-            w = s.p if h.momenta == 1 or h.spatial == SPATIAL_VELOCITIES else s.w
-            write_body(m, b, s.px if h.momenta == 1 else s.xd, w, o.nr, y, h.n_q + o.iv)
+            w = s.p if h.chained == 1 else s.w
+            write_body(o, s.px if h.momenta == 1 else s.xd, w[: o.nr], y, h.n_q + o.iv)
 
 
 @entry("ityyo")

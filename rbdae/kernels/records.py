@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae.rotations.velocities import ANGULAR as ANGULAR
-from rbdae.rotations.velocities import DIRECTOR_RATE as DIRECTOR_RATE
-from rbdae.rotations.velocities import QUATERNION_RATE as QUATERNION_RATE
+from rbdae.rotations.chart import ANGULAR as ANGULAR
+from rbdae.rotations.chart import DIRECTOR_RATE as DIRECTOR_RATE
+from rbdae.rotations.chart import QUATERNION_RATE as QUATERNION_RATE
 
 # where (xdot, Omega) come from in the null-space forms: head.reduced
 SPHERICAL_TREE = 1
@@ -30,6 +30,7 @@ ANGLE = 2
 USER = 3
 STATEFUL = 4
 TURN = 5
+POINT = 6
 
 MOST_INPUTS = 9
 """Inputs on which the law of an element or of a drive may depend."""
@@ -79,16 +80,6 @@ PRIMITIVE = np.dtype(
         ("offset_rate", "f8", (3,)),
         ("offset_acceleration", "f8", (3,)),
         ("slot", "i8", (3,)),
-    ],
-    align=True,
-)
-
-BUSHING = np.dtype(
-    [
-        ("body", "i8", (2,)),
-        ("A", "f8", (8,)),
-        ("stiffness", "f8", (3, 3)),
-        ("damping", "f8", (3, 3)),
     ],
     align=True,
 )
@@ -205,20 +196,15 @@ TREE_VELOCITY = np.dtype(
 
 # working memory of one body; names: `d` the directors, a trailing `d` a time derivative
 STATE = np.dtype(
-    [(n, "f8", (3,)) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om", "tx", "gx")]
-    + [(n, "f8", (9,)) for n in ("a", "ad", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd", "s", "t", "gd")]
-    + [(n, "f8", (9, 9)) for n in ("B", "U")]
-    + [
-        ("N", "f8", (9, 3)),
-        ("C", "f8", (3, 3)),
-        ("Ji", "f8", (3, 3)),
-    ],
+    [(n, "f8", (3,)) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om")]
+    + [(n, "f8", (9,)) for n in ("a", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd")]
+    + [("B", "f8", (9, 9)), ("U", "f8", (9, 9)), ("N", "f8", (9, 3)), ("Ji", "f8", (3, 3))],
     align=True,
 )
 
 # working memory of one primitive: the vectors P, Q, and gradients by side (0, 1)
 ROW = np.dtype(
-    [(n, "f8", (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "value")]
+    [(n, "f8", (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd")]
     + [(n, "f8", (2, 3, 3)) for n in ("Gx", "H", "HJ")]
     + [("Gw", "f8", (2, 3, 9))],
     align=True,

@@ -51,8 +51,7 @@ def renumbered(arrays: Mapping[str, Any], model: Model, settings: Settings, layo
 def _numbers_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
     """Bodies and forces, with the bodies in the order of y."""
     bodies = _bodies(model, settings, layout)
-    placed = {"bushings": model.bushings, "elements": model.forces.elements, "frictions": model.frictions}
-    placed = {name: copied(records) for name, records in placed.items()}
+    placed = {"elements": copied(model.forces.elements), "frictions": copied(model.frictions)}
     for records in placed.values():
         records["body"] = layout.rank[records["body"]]
     constants = {"entries": model.forces.entries, "element_constants": model.forces.constants}
@@ -76,18 +75,10 @@ def head_of(model: Model, settings: Settings, layout: Layout, arrays: Mapping[st
     head = {
         "n_bodies": model.n,
         "n_primitives": len(model.primitives),
-        "n_joints": len(model.joints),
-        "n_bushings": len(model.bushings),
         "n_drives": len(model.drives),
         "n_elements": len(model.forces.elements),
         "n_frictions": len(model.frictions),
-        "n_entries": len(model.forces.entries),
-        "n_element_bodies": len(arrays["element_bodies"]),
-        "n_element_inputs": len(arrays["element_inputs"]),
-        "n_element_constants": len(arrays["element_constants"]),
-        "n_inputs": len(model.forces.inputs),
         "n_rows": layout.n_rows,
-        "n_pairs": len(arrays["pairs"]),
         "n_tree": len(arrays["tree_velocities"]),
         "n_factor": len(arrays["factor_column"]) - layout.n_rows,
         "n_q": layout.q.stop,
@@ -117,7 +108,6 @@ def head_of(model: Model, settings: Settings, layout: Layout, arrays: Mapping[st
         "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
         "integral": settings.formulation.unknown_multipliers == "integrals",
         "stabilised": settings.formulation.stabilised,
-        "n_parameters": len(settings.formulation.parameters),
     }
     return {name: int(number) for name, number in head.items()}
 

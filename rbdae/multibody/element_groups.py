@@ -16,11 +16,8 @@ from rbdae.multibody.open_numbers import ADDRESSES, OpenNumbers
 from rbdae.multibody.recording import opened_numbers
 from rbdae.multibody.workspace import Workspace
 
-FORCES = ("bushings", "elements")
-"""The arrays of applied forces."""
-
-OF_FORCES = (*FORCES, "entries", "element_constants")
-"""The same, and those that belong to them."""
+OF_FORCES = ("elements", "entries", "element_constants")
+"""The arrays of applied forces, and those that belong to them."""
 
 _PLACES = frozenset(
     {
@@ -131,15 +128,13 @@ def _members(arrays: Any, n: int) -> list[_Member]:
         records_between(pair, joint=True).setdefault("primitives", []).append(k)
     for k, of in enumerate(arrays["drives"]["primitive"]):
         records_between(arrays["primitives"]["body"][of], joint=True).setdefault("drives", []).append(k)
-    for name in FORCES:
-        for k, force in enumerate(arrays[name]):
-            found = records_between(force["body"], joint=False)
-            found.setdefault(name, []).append(k)
-            if name == "elements":
-                found.setdefault("entries", []).extend(range(int(force["first"]), int(force["last"])))
-                if force["n_parameters"]:
-                    first = int(force["first_parameter"])
-                    found.setdefault("element_constants", []).extend(range(first, first + int(force["n_parameters"])))
+    for k, force in enumerate(arrays["elements"]):
+        found = records_between(force["body"], joint=False)
+        found.setdefault("elements", []).append(k)
+        found.setdefault("entries", []).extend(range(int(force["first"]), int(force["last"])))
+        if force["n_parameters"]:
+            first = int(force["first_parameter"])
+            found.setdefault("element_constants", []).extend(range(first, first + int(force["n_parameters"])))
     own = [_Member(np.array([b, n] if records else [b]), records, False) for b, records in enumerate(bodies)]
     return [*own, *pairs.values()]
 

@@ -340,7 +340,7 @@ def memory_of_first(
     for name in _COUNTED:
         setattr(m.head, f"n_{name}", len(records[name]))
     place = {b: k for k, b in enumerate(named)} | {n: len(named)}
-    for record in (*m.primitives, *m.bushings, *m.elements):
+    for record in (*m.primitives, *m.elements):
         record.body = [place[int(b)] for b in record.body]
     for drive in m.drives:
         drive.primitive = first["primitives"].tolist().index(drive.primitive)

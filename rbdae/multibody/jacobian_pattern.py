@@ -71,14 +71,13 @@ def _coarse(workspace: Workspace, n_equations: int) -> tuple[Ints, Ints]:
     for pair, own in joints.items():
         bodies = [k for b in pair if b < n for k in of_body[b]]
         sets.append([*bodies, *(start + row - hidden for start in starts for row in own)])
-    for name in ("bushings", "elements"):
-        for force in arrays[name]:
-            of = force["body"]
-            if name == "elements" and force["n_bodies"]:
-                of = arrays["element_bodies"][int(force["first_body"]) : int(force["first_body"] + force["n_bodies"])]
-            bodies = [k for b in dict.fromkeys(of.tolist()) if b < n for k in of_body[b]]
-            states = range(int(force["state"]), int(force["state"] + force["n_states"])) if name == "elements" else ()
-            sets.append([*bodies, *(layout.s.start + k for k in states)])
+    for force in arrays["elements"]:
+        of = force["body"]
+        if force["n_bodies"]:
+            of = arrays["element_bodies"][int(force["first_body"]) : int(force["first_body"] + force["n_bodies"])]
+        bodies = [k for b in dict.fromkeys(of.tolist()) if b < n for k in of_body[b]]
+        states = range(int(force["state"]), int(force["state"] + force["n_states"]))
+        sets.append([*bodies, *(layout.s.start + k for k in states)])
     places = [np.array(own, dtype=np.int64) for own in sets]
     rows = np.concatenate([np.repeat(k, len(k)) for k in places])
     columns = np.concatenate([np.tile(k, len(k)) for k in places])

@@ -65,7 +65,6 @@ def _numbers(model: Model, settings: Settings) -> Iterator[tuple[str, Vec]]:
             for field in ("linear", "body", "A", "B", "scale", "offset"):
                 yield named(f"the geometry of joint {joint.name!r}", row[field])
     for what, table, fields in (
-        ("bushing", model.bushings, ("body", "A", "stiffness", "damping")),
         ("force element", model.forces.elements, _ELEMENT),
         ("force element", model.forces.entries, ("form", "A", "B")),
         ("friction under a reaction", model.frictions, ("element", "first", "point", "axis", "length", "floor")),

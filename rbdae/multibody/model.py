@@ -16,14 +16,14 @@ import numpy as np
 from rbdae._arrays import Ints, Mat, Vec, copied
 from rbdae.actuators.network import elements_of
 from rbdae.forces.checks import check_laws
-from rbdae.forces.element import Element, PointSpring, StateElement, UnderReaction
+from rbdae.forces.element import Element, StateElement, UnderReaction
 from rbdae.forces.packing import Packed, pack
 from rbdae.inputs import Input
 from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Primitive
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.memory import of_scalars
-from rbdae.kernels.records import BODY, BUSHING, DRIVE, FRICTION, PRIMITIVE
+from rbdae.kernels.records import BODY, DRIVE, FRICTION, PRIMITIVE
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.multibody.bodies import BodyMotion, body_row, body_rows
 from rbdae.multibody.graph import Tree, spanning_tree
@@ -58,7 +58,6 @@ class Model:
     names: tuple[str, ...]
     bodies: Any
     primitives: Any
-    bushings: Any
     drives: Any
     user_functions: tuple[UserFunction, ...]
     rheonomic: dict[int, Rheonomic]
@@ -127,15 +126,6 @@ def _primitive_rows(found: Sequence[tuple[Primitive, tuple[int, int]]], shift: M
     return rows
 
 
-def _bushing_row(spring: PointSpring, pair: tuple[int, int], shift: Mat, dtype: Any) -> Any:
-    row = np.zeros((), dtype=dtype)
-    row["body"] = pair
-    row["A"] = referred(spring.A, *(shift[b] for b in pair))
-    row["stiffness"] = spring.stiffness
-    row["damping"] = spring.damping
-    return row
-
-
 def _pack_joints(system: System, scalar: Any = np.float64) -> dict[str, Any]:
     """The fields of a model that its joints fill: bodies by their numbers, points from their reference points."""
     number, shift = _references(system)
@@ -196,19 +186,15 @@ def _pack_forces(
     scalar: Any = np.float64,
     t0: float | None = None,
 ) -> dict[str, Any]:
-    """The fields of a model that its forces fill: springs between points, which are bushings to the kernels, and all
-    other elements. With a time `t0` laws are called there and checked."""
+    """The fields of a model that its forces fill: elements, and the records of those that are friction under the
+    reaction of a joint. With a time `t0` laws are called there and checked."""
     (number, shift), ground = _references(system), len(system.bodies)
     packed = {id(joint): each for joint, each in zip(system.joints, joints, strict=True)}
-    bushing, friction = of_scalars(BUSHING, scalar), of_scalars(FRICTION, scalar)
-    springs: list[Any] = []
+    friction = of_scalars(FRICTION, scalar)
     frictions: list[Any] = []
     elements: list[tuple[str, Element | StateElement, tuple[int, ...]]] = []
     for name, element, bodies in elements_of(system.forces, system.joints):
         a, b = [*(number[id(body)] for body in bodies), ground, ground][:2]
-        if isinstance(element, PointSpring):
-            springs.append(_bushing_row(element, (a, b), shift, bushing))
-            continue
         if isinstance(element, Element) and element.reaction is not None:
             frictions.append(_friction_row(name, element.reaction, len(elements), packed, friction))
         own = element.bodies if isinstance(element, StateElement) else None
@@ -216,11 +202,7 @@ def _pack_forces(
     if t0 is not None:
         check_laws(elements, start.natural, [body.name for body in system.bodies], t0, system.source)
     forces = pack(elements, shift, start.places, scalar, system.inputs, system.sources, explicit)
-    return {
-        "bushings": np.array(springs, dtype=bushing),
-        "forces": forces,
-        "frictions": np.array(frictions, dtype=friction),
-    }
+    return {"forces": forces, "frictions": np.array(frictions, dtype=friction)}
 
 
 def _references(system: System) -> tuple[dict[int, int], Mat]:
@@ -242,7 +224,7 @@ def compile_system(system: System, explicit: bool = False, t0: float | None = No
     tree = spanning_tree(len(bodies), [body.pivot is not None for body in bodies], pairs)
     forces = _pack_forces(system, joints["joints"], start, explicit, t0=t0)
     of_joints = joints["primitives"], joints["rheonomic"], joints["joints"]
-    scales = measured(rows, *of_joints, forces["bushings"], system.gravity, start)
+    scales = measured(rows, *of_joints, forces["forces"].elements, system.gravity, start)
     if t0 is not None:
         for law in joints["rheonomic"].values():
             law.motion.check(t0, 1.0 / scales.rate, 1.0 if law.kind == ANGLE else scales.length)
@@ -264,7 +246,7 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
     if forces_too:
         model = replace(model, **_pack_forces(system, model.joints, model.start, model.explicit))
     joints = model.primitives, model.rheonomic, model.joints
-    scales = measured(rows, *joints, model.bushings, system.gravity, model.start, alike=model.scales)
+    scales = measured(rows, *joints, model.forces.elements, system.gravity, model.start, alike=model.scales)
     return replace(model, system=copy.copy(system), bodies=rows, scales=scales)
 
 

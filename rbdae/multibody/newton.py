@@ -34,7 +34,7 @@ def elimination_order(arrays: Any, n_internal: int) -> tuple[int, Ints]:
     def moving(pair: Any) -> list[Node]:
         return [(int(b),) for b in pair if not bodies["fixed"][b]]
 
-    for e in [*arrays["elements"], *arrays["bushings"]]:
+    for e in arrays["elements"]:
         join(*moving(e["body"]))
     for p in primitives:
         kept = [begins[-1] + int(p["row"]) - n_internal + k for k in range(int(p["n"])) if p["keep"][k]]

@@ -30,7 +30,7 @@ MOST_NODES = 2_000_000
 _SELECTED, _PATTERNS = named(Content.SELECTION), frozenset(named(Content.PATTERN))
 _ALL_CONSTANT = frozenset(named(Content.NUMBERS, Content.STRUCTURE, Content.PATTERN))
 
-_OF_FORCES = ("bushings", "elements", "entries", "element_constants", "frictions")
+_OF_FORCES = ("elements", "entries", "element_constants", "frictions")
 
 
 @final

@@ -18,6 +18,7 @@ import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.kernels.constraints.drives import LENGTH
+from rbdae.kernels.records import POINT
 from rbdae.multibody.bodies import BodyMotion
 
 
@@ -59,7 +60,7 @@ def measured(
     primitives: Any,
     rheonomic: Mapping[int, Any],
     joints: Sequence[Any],
-    bushings: Any,
+    elements: Any,
     gravity: Vec,
     motion: BodyMotion,
     alike: Scales | None = None,
@@ -76,7 +77,7 @@ def measured(
         float(np.sqrt(np.linalg.norm(gravity) / length)),
         float(np.linalg.norm(motion.xd, axis=1).max()) / length,
         float(np.linalg.norm(motion.om, axis=1).max()),
-        float(np.sqrt(np.max(bushings["stiffness"], initial=0.0) / mass)),
+        float(np.sqrt(np.max(elements["stiffness"][elements["shaping"] == POINT], initial=0.0) / mass)),
     ]
     if alike is not None and alike.length == length:
         return replace(alike, reach=reach, mass=mass, rate=max(rates) or 1.0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from rbdae._arrays import Mat, Vec
-from rbdae.rotations import velocities
+from rbdae.rotations import chart
 from rbdae.rotations.quaternion import QUATERNION
 from rbdae.rotations.vectors import skew, stacked
 
@@ -55,10 +55,10 @@ def _director_rate(body: Any, p: Vec, R: Mat, om: Vec, momenta: bool) -> Vec:
     return out
 
 
-ANGULAR = VelocityKind(velocities.ANGULAR, 3, 0, lambda body, p, R, om, momenta: om)
-SPATIAL = VelocityKind(velocities.ANGULAR, 3, 0, lambda body, p, R, om, momenta: R @ om, spatial=True)
-QUATERNION_RATES = VelocityKind(velocities.QUATERNION_RATE, 4, 1, _quaternion_rate)
-DIRECTOR_RATES = VelocityKind(velocities.DIRECTOR_RATE, 9, 6, _director_rate)
+ANGULAR = VelocityKind(chart.ANGULAR, 3, 0, lambda body, p, R, om, momenta: om)
+SPATIAL = VelocityKind(chart.ANGULAR, 3, 0, lambda body, p, R, om, momenta: R @ om, spatial=True)
+QUATERNION_RATES = VelocityKind(chart.QUATERNION_RATE, 4, 1, _quaternion_rate)
+DIRECTOR_RATES = VelocityKind(chart.DIRECTOR_RATE, 9, 6, _director_rate)
 
 KINDS: dict[int, VelocityKind] = {kind.number: kind for kind in (ANGULAR, QUATERNION_RATES, DIRECTOR_RATES)}
 

@@ -350,12 +350,12 @@ def _step(
 def _refused(workspace: Workspace, scheme: Scheme) -> str:
     """What acts on the bodies and has no discrete form in a scheme; some have none but for joints and weight."""
     model = workspace.model
-    elements, n_applied = model.forces.elements, len(model.bushings) + len(model.forces.elements)
+    elements = model.forces.elements
     kinds = {
         "forces with internal states": (elements["shaping"] == kb.STATEFUL).any(),
         "forces under the reaction of a joint": len(model.frictions) > 0,
         "rotational springs": (np.any(elements["stiffness"], axis=(1, 2)) & (elements["holonomic"] == 0)).any(),
         "drives": not scheme.forces and len(model.drives) > 0,
-        "applied forces": not scheme.forces and n_applied > 0,
+        "applied forces": not scheme.forces and len(elements) > 0,
     }
     return next((name for name, there in kinds.items() if there), "")

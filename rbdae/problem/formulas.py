@@ -15,7 +15,7 @@ import numpy as np
 from rbdae._arrays import Vec, cross
 from rbdae.actuators.block import Block
 from rbdae.graph.functions import select
-from rbdae.kernels.forces.readings import WIDTH
+from rbdae.kernels.readings import WIDTH
 from rbdae.problem.owners import Owner
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
@@ -182,8 +182,7 @@ class Formulas:
     def _normal(self, owner: Owner) -> Any:
         """The normal force of friction under a reaction."""
         frictions = self._model.frictions
-        mine = [e - len(self._model.bushings) for e in owner.elements]
-        (k,) = np.flatnonzero(np.isin(frictions["element"], mine))
+        (k,) = np.flatnonzero(np.isin(frictions["element"], owner.elements))
         return self._friction[len(frictions) + k]
 
     def _work(self, owner: Owner) -> Any:

@@ -12,12 +12,11 @@ import numpy as np
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import ByName, by_fields
 from rbdae.formulations import explicit, null_space
-from rbdae.kernels import outputs, sums
+from rbdae.kernels import outputs, readings
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.forces.readings import potentials, power
-from rbdae.kernels.joint_outputs import joint_loads, joint_matrix
 from rbdae.kernels.joint_rows import independence, log_determinant, pivots
 from rbdae.kernels.linear.accelerations import friction_margins
+from rbdae.kernels.readings import joint_loads, joint_matrix, potentials, power
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import slices
 from rbdae.multibody.bound import BoundKernel, bound
@@ -195,14 +194,14 @@ class Interpretation:
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy, J; the kinetic energy is that of the formulation's own velocities, with
         its own mass matrix, which differ where the state has drifted from the constraints."""
-        out = self._each(self._kernel(sums.energies), t, y, 2)
+        out = self._each(self._kernel(readings.energies), t, y, 2)
         kinetic, potential = out.T.copy()
         potential -= self._level
         return Energy(kinetic, potential, kinetic + potential)
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
         """Linear momentum, and angular momentum about the origin of space."""
-        out = self._each(self._kernel(sums.momenta), t, y, 6)
+        out = self._each(self._kernel(readings.momenta), t, y, 6)
         return Momentum(out[..., :3], out[..., 3:])
 
     def power(self, t: ArrayLike, y: ArrayLike) -> Mat:
@@ -230,11 +229,10 @@ class Interpretation:
         return np.asarray(in_order.reshape(*G.shape[:-1], rows, 6 * n))
 
     def potentials(self, t: Vec, Z: Mat, s: Mat) -> Mat:
-        """Potentials of the bushings, then of the force elements, (m, bushings + elements), at natural coordinates (m,
-        n, 24) and internal states s (m, states) of the forces: windings select the branch of their angles."""
+        """Potentials of the force elements, (m, elements), at natural coordinates (m, n, 24)
+        and internal states s (m, states) of the forces: windings select the branch of their angles."""
         rows = np.ascontiguousarray(Z[:, list(self.workspace.layout.order)]).reshape(len(t), -1)
-        n = len(self.model.bushings) + len(self.model.forces.elements)
-        return self.evaluated(potentials, t, (rows, np.ascontiguousarray(s)), n)
+        return self.evaluated(potentials, t, (rows, np.ascontiguousarray(s)), len(self.model.forces.elements))
 
     def log_determinant(self, t: ArrayLike, y: ArrayLike) -> Vec:
         """Logarithm of the product of the singular values of the joints' matrix in the mass metric, without the rows

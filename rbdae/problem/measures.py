@@ -17,10 +17,9 @@ from rbdae.actuators.sampled import Sampled
 from rbdae.graph.on_stacks import OnArrays
 from rbdae.graph.symbols import Recorder
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.forces.readings import WIDTH, by_force
-from rbdae.kernels.joint_outputs import joint_loads
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.outputs import natural
+from rbdae.kernels.readings import WIDTH, by_force, joint_loads
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import function_of_numbers
 from rbdae.multibody.recording import MOST_NODES
@@ -47,7 +46,7 @@ class Recorded:
 
     def __init__(self, view: Any) -> None:
         model, self.keys, self._lock = view.model, _keys(view), view.workspace.memory.preparation
-        n_forces = len(model.bushings) + len(model.forces.elements)
+        n_forces = len(model.forces.elements)
         of_kernels = 24 * model.n, 12 * model.n + WIDTH * n_forces, 21 * len(model.joints), 2 * len(model.frictions)
         self.sizes = [*of_kernels, len(self.keys)]
         self.ends = np.cumsum(self.sizes)

@@ -16,8 +16,8 @@ from rbdae._frozen import refuse_copies
 from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
 from rbdae.graph.evaluate import evaluate
 from rbdae.inputs import values_of
-from rbdae.kernels.forces.readings import WIDTH, by_force
 from rbdae.kernels.outputs import natural
+from rbdae.kernels.readings import WIDTH, by_force
 from rbdae.machine.function import Shapes
 from rbdae.multibody.code import made
 from rbdae.multibody.recording import (
@@ -105,7 +105,7 @@ class Tangents:
         workspace = self._workspace
         n, model = workspace.layout.n, workspace.model
         pulls = any(each.aspect in ("effort", "power") for _, each in self._found)
-        n_forces = len(model.bushings) + len(model.forces.elements)
+        n_forces = len(model.forces.elements)
         size = 12 * model.n + WIDTH * n_forces if pulls else 24 * model.n
         ran = run(workspace, by_force if pulls else natural, {"out": (size,)}, point, MOST_NODES)
         recorder, g = ran.recorder, ran.recorder.graph

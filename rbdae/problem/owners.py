@@ -12,7 +12,6 @@ from rbdae import _check
 from rbdae.actuators.actuator import Actuator
 from rbdae.actuators.block import Block
 from rbdae.actuators.network import Network, networks
-from rbdae.forces.element import PointSpring
 from rbdae.multibody.model import Model
 from rbdae.problem.quantities import Units
 from rbdae.quantities.coordinate import Coordinate
@@ -34,7 +33,7 @@ class Owner:
     bodies : its two bodies by number, the ground is the last
     coordinates : the numbers of its coordinates by name
     joints : numbers of the joints whose reactions are among its efforts, of each coordinate by name: drives along it
-    elements : numbers among bushings and elements, of the forces whose efforts are its own
+    elements : numbers among elements, of the forces whose efforts are its own
     number : its own among joints, -1 for a force
     blocks : actuators along it, with the names of their coordinates, or the block that it is itself
     """
@@ -152,17 +151,12 @@ def _same(one: Coordinate | None, other: Coordinate) -> bool:
 
 
 def _elements(model: Model) -> tuple[dict[str, list[int]], list[tuple[Network, int]]]:
-    """The numbers of the bushings and elements of each force by name, in the order of the kernels, and of networks."""
+    """The numbers of the elements of each force by name, and of networks, in the order of the kernels."""
     out: dict[str, list[int]] = {}
-    bushings, others = 0, len(model.bushings)
+    n = 0
     for force in model.system.forces:
-        mine = out.setdefault(force.name or "", [])
-        for element in force.elements():
-            if isinstance(element, PointSpring):
-                mine.append(bushings)
-                bushings += 1
-            else:
-                mine.append(others)
-                others += 1
+        mine = len(force.elements())
+        out.setdefault(force.name or "", []).extend(range(n, n + mine))
+        n += mine
     found = networks(model.system.forces, model.system.joints)
-    return out, [(network, others + k - len(model.bushings)) for k, network in enumerate(found)]
+    return out, [(network, n + k) for k, network in enumerate(found)]

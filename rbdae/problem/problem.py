@@ -13,7 +13,6 @@ import numpy as np
 from rbdae import _check, _frozen
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import by_fields
-from rbdae.formulations.latex import equations
 from rbdae.inputs import Given, values_of
 from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import Changed, changed
@@ -99,7 +98,7 @@ class Problem(Equations):
         )
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: the form, its size and its equations."""
+        """HTML for notebooks: the form, with the source of its equations, and its size."""
         form = self.workspace.settings.formulation
         kind = {"ode": "an ODE", "dae": f"a DAE of index {self.index}"}.get(self.kind, "overdetermined")
         facts = [
@@ -110,7 +109,7 @@ class Problem(Equations):
         ]
         if self.redundant:
             facts.append(("redundant, left out", ", ".join(self.redundant)))
-        return _frozen.notebook("Problem", facts, equations(form, self.velocity))
+        return _frozen.notebook("Problem", facts)
 
     # ------------------------------------------------------------ facts
 

@@ -4,12 +4,11 @@ Quaternions are scalar first; d = (d1, d2, d3) stacks the columns of R; Omega is
 R^T Rdot = Omega^. A new chart is one file like those below and one line here, or a call of `register` elsewhere.
 
 Each chart's file has the same functions for users (`ChartFunctions`), for example `rbdae.rotations.rodrigues.tangent`.
-`quaternions` has the algebra of quaternions.
+`quaternions`, which is `rbdae_papers.quaternions`, has the algebra of quaternions.
 """
 
 from __future__ import annotations
 
-from rbdae.rotations import quaternions as quaternions
 from rbdae.rotations.bryant_321 import BRYANT_321
 from rbdae.rotations.chart import CHARTS as CHARTS
 from rbdae.rotations.chart import Chart as Chart

@@ -7,7 +7,6 @@ Axes are numbers from 0 to 2.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.graph.functions import Array, asin, cos, sin
 from rbdae.rotations.chart import NEAR_SINGULAR
-from rbdae.rotations.vectors import product
 
 
 def turn(axis: int, angle: Any) -> Array:
@@ -40,7 +38,7 @@ def fields(i: int, j: int, k: int) -> dict[str, Any]:
     def distance(a: Array) -> Any:
         return asin(abs((cos if i != k else sin)(a[1])))
 
-    return {"rotation": rotation, "rate": rate, "distance": distance, "quaternion": partial(_quaternion, (i, j, k))}
+    return {"rotation": rotation, "rate": rate, "distance": distance}
 
 
 def completed(k: int, a1: Vec, a2: Vec, x: Vec, y: Vec, R: Mat) -> Vec:
@@ -62,12 +60,3 @@ def nearest(mirror: float, a: Vec, b: Vec) -> Vec:
     mirrored = np.array((a[0] + np.pi, mirror - a[1], a[2] + np.pi))
     both = [x + 2.0 * np.pi * np.round((b - x) / (2.0 * np.pi)) for x in (a, mirrored)]
     return min(both, key=lambda x: float(np.abs(x - b).sum()))
-
-
-def _quaternion(axes: tuple[int, int, int], a: Vec) -> Vec:
-    """The unit quaternion (..., 4) of angles (..., 3), with nonnegative scalar part."""
-    turns = np.zeros((3, 4, *a.shape[:-1]))
-    for m, axis in enumerate(axes):
-        turns[m, 0], turns[m, 1 + axis] = np.cos(0.5 * a[..., m]), np.sin(0.5 * a[..., m])
-    p = np.moveaxis(product(product(turns[0], turns[1]), turns[2]), 0, -1)
-    return np.asarray(np.where(p[..., :1] < 0.0, -p, p))

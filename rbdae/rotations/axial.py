@@ -1,73 +1,84 @@
-"""Common part of charts with parameters along the axis of rotation: a = f(phi) n.
+"""Charts with parameters along the axis of rotation: a = f(phi) n.
 
 With t = |a|^2 and the skew matrix a^ (a^ x = a x x),
 
     R = I + alpha a^ + beta a^ a^              alpha = sin(phi) / f,  beta = (1 - cos(phi)) / f^2
     K = kappa I + a^ / 2 + gamma a a^T         kappa = (f / 2) cot(phi / 2),  gamma = (f' - kappa) / f^2
-    T = alpha I - beta a^ + delta a a^T        delta = (1 / f' - alpha) / f^2
 
-where adot = K Omega and Omega = T adot; the transposes belong to the spatial omega. A chart is five functions of t.
-From (46), (104) and (105) of [GR95], like its (165)-(171), (183)-(192), (256)-(266), (269)-(273).
+where adot = K Omega. A chart is a few functions of t. From (46), (104) and (105) of [GR95], like its (165)-(171),
+(183)-(192), (256)-(266), (269)-(273).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.graph.functions import Array
-from rbdae.rotations.chart import NEAR_SINGULAR
+from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 from rbdae.rotations.vectors import cross, skew
 
-Coefficients: TypeAlias = Callable[[Any], Any]
-"""Coefficients as functions of t."""
 
+def along_axis(
+    *,
+    sines: Callable[[Any], Any],
+    cotangents: Callable[[Any], Any],
+    length: Callable[[Vec, Vec], Vec],
+    distance: Callable[[Any], Any],
+    halves: Callable[[Vec], tuple[Vec, Vec]],
+    singularity: str,
+    **fields: Any,
+) -> Chart:
+    """A chart of parameters along the axis.
 
-def square(a: Array) -> Any:
-    """t = |a|^2."""
-    return a[0] * a[0] + a[1] * a[1] + a[2] * a[2]
+    Parameters
+    ----------
+    sines, cotangents : (alpha, beta) and (kappa, gamma) of t
+    length : f of cos(phi / 2) >= 0 and sin(phi / 2)
+    distance : the angle to the singular set, rad, of t
+    halves : cos(phi / 2) and sin(phi / 2) / f of t (..., 1)
+    singularity : where the chart ends, for messages
+    fields : further ones of `Chart`
+    """
 
-
-def fields(sines: Coefficients, cotangents: Coefficients) -> dict[str, Any]:
-    """The fields of a `Chart` that follow from (alpha, beta, delta) and (kappa, gamma)."""
+    def parameters(p: Vec, R: Mat) -> Vec:
+        cosine, sine, n = half_angle(p)
+        return length(cosine, sine) * n
 
     def rotation(a: Array) -> Array:
-        t = square(a)
-        alpha, beta, _ = sines(t)
+        t = a @ a
+        alpha, beta = sines(t)
         return np.eye(3) * (1.0 - beta * t) + skew(a) * alpha + np.multiply.outer(a * beta, a)
 
     def rate(a: Array, om: Array) -> Array:
-        kappa, gamma = cotangents(square(a))
+        kappa, gamma = cotangents(a @ a)
         return om * kappa + 0.5 * cross(a, om) + a * (gamma * (a @ om))
 
-    def tangent(a: Array) -> Array:
-        alpha, beta, delta = sines(square(a))
-        return np.eye(3) * alpha - skew(a) * beta + np.multiply.outer(a, a) * delta
+    def quaternion(a: Vec) -> Vec:
+        cosine, sine = halves(np.sum(a * a, axis=-1, keepdims=True))
+        return np.concatenate([cosine, sine * a], axis=-1)
 
-    return {
-        "rotation": rotation, "rate": rate, "tangent": tangent, "centre": (0.0, 0.0, 0.0), "inverted": np.negative,
-    }  # fmt: skip
+    def singular(a: Vec) -> str:
+        t = a @ a
+        with np.errstate(all="ignore"):  # beyond the chart's end they are no numbers
+            kappa, gamma = cotangents(t)
+            along, across = kappa + gamma * t, np.sqrt(kappa * kappa + 0.25 * t)  # |K n|, and |K e| of e across n
+            good = distance(t) > 0.0 and along > NEAR_SINGULAR and max(along, across) * NEAR_SINGULAR < 1.0
+        return "" if good else f"a length of {np.sqrt(t):.6g} is beyond or too near to the singularity {singularity}"
 
-
-def too_near(size: float, phi: float, singularity: str) -> str:
-    """Why a rotation by phi has no parameters, or "" if K is small enough to keep digits."""
-    if size * NEAR_SINGULAR < 1.0:
-        return ""
-    return f"a rotation by {phi:.6g} rad is at the singularity of the {singularity}, or too near to it"
-
-
-def beyond(phi: float, singularity: str) -> str:
-    """Why a rotation by phi has no parameters."""
-    return f"a rotation by {phi:.6g} rad is at or beyond the singularity of the {singularity}"
-
-
-def is_before_turning(size: float) -> bool:
-    """Whether parameters of a length below one, sin(phi) or sin(phi / 2), are off the length one by enough digits."""
-    return size < 1.0 and math.sqrt((1.0 - size) * (1.0 + size)) > NEAR_SINGULAR
+    return Chart(
+        parameters=parameters,
+        singular=singular,
+        rotation=rotation,
+        rate=rate,
+        distance=lambda a: distance(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]),
+        quaternion=quaternion,
+        centre=(0.0, 0.0, 0.0),
+        **fields,
+    )
 
 
 def half_angle(p: Vec) -> tuple[Vec, Vec, Vec]:

@@ -18,7 +18,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.rotations import angles
 from rbdae.rotations.chart import Chart
-from rbdae.rotations.functions import ChartFunctions
+from rbdae.rotations.functions import publish
 from rbdae.rotations.signatures import *  # noqa: F403
 
 
@@ -43,11 +43,4 @@ BRYANT_321 = Chart(
     nearest=partial(angles.nearest, np.pi),
     **angles.fields(2, 1, 0),
 )
-_NOTES = {
-    "matrix": "[GR95] (284)-(286)",
-    "parameters": "theta in [-pi/2, pi/2]; [GR95] (287)",
-    "quaternion": "the product of three; [GR95] (226), (284)",
-    "tangent": "[GR95] (288)-(291)",
-    "distance": "to theta = -pi/2 and pi/2",
-}
-ChartFunctions(__name__, BRYANT_321, "Bryant angles", notes=_NOTES).publish()
+publish(__name__, BRYANT_321)

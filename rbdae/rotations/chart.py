@@ -23,6 +23,15 @@ RotationName: TypeAlias = Literal[
 ]  # fmt: skip
 """Name of a chart. For a chart registered by a user, type checkers need ``typing.cast(RotationName, "my-chart")``."""
 
+ANGULAR = 0
+"""The kind of velocity Omega, the material angular velocity."""
+
+QUATERNION_RATE = 1
+"""pdot."""
+
+DIRECTOR_RATE = 2
+"""(d1dot, d2dot, d3dot)."""
+
 NEAR_SINGULAR = 1e-6
 """A chart refuses parameters with K(a) above the inverse of this number: six digits are lost."""
 
@@ -55,7 +64,6 @@ class Chart:
     6. With a singular set: `distance(a)`, the smallest further rotation within the chart, in radians, that makes K(a)
        or its inverse unbounded; zero, negative or NaN beyond; also of (n, ...) arrays. `centre` has the parameters
        farthest from the singular set.
-    7. If the parameters of R^T are linear in those of R: `inverted(a)`, for parameters along the last axis.
 
     3 to 6 take arrays of numbers of any kind, floats and symbols. They do not branch on the parameters
     (`rbdae.graph.functions.select` chooses): so they can be recorded, and all derivatives follow from them.
@@ -65,7 +73,7 @@ class Chart:
     name, source : the public name; paper and equations
     names : names of the parameters
     internal : names of the internal constraints
-    coordinate_velocities : the kind of velocity of adot (`rbdae.rotations.velocities`), None if adot is not a velocity
+    coordinate_velocities : the kind of velocity of adot, None if adot is not a velocity
     centre : the parameters (n,) farthest from the singular set; empty for charts without one
     whole : whether the chart reaches all rotations outside its singular set
     tangent : T(a) (3, n) with Omega = T adot; without it T follows from R and dR/da
@@ -88,7 +96,6 @@ class Chart:
     distance: Callable[[Array], Any] | None = None
     whole: bool = True
     nearest: Callable[[Vec, Vec], Vec] = _given
-    inverted: Callable[[Any], Any] | None = None
     tangent: Callable[[Array], Array] | None = None
     quaternion: Callable[[Vec], Vec] | None = None
 

@@ -1,6 +1,6 @@
 """Coefficients of the rotation vector as functions of t = phi^2.
 
-    alpha = sin(phi) / phi                  beta = (1 - cos(phi)) / phi^2        delta = (1 - alpha) / t
+    alpha = sin(phi) / phi                  beta = (1 - cos(phi)) / phi^2
     kappa = (phi / 2) cot(phi / 2)          gamma = (1 - kappa) / t
 
 All are analytic in t, so the argument is t, not phi. Below `SERIES`, where the closed forms subtract nearly equal
@@ -40,7 +40,6 @@ def _floats(c: list[Fraction]) -> tuple[float, ...]:
 
 ALPHA = _floats([Fraction((-1) ** k, factorial(2 * k + 1)) for k in range(_SINES)])
 BETA = _floats([Fraction((-1) ** k, factorial(2 * k + 2)) for k in range(_SINES)])
-DELTA = _floats([Fraction((-1) ** k, factorial(2 * k + 3)) for k in range(_SINES)])
 GAMMA = _floats([b / factorial(2 * k + 2) for k, b in enumerate(_bernoulli(_COTANGENTS))])
 
 
@@ -53,16 +52,15 @@ def polynomial(c: tuple[float, ...], t: Any) -> Any:
 
 
 def series_sines(t: Any) -> Any:
-    """(alpha, beta, delta) below `SERIES`."""
-    return polynomial(ALPHA, t), polynomial(BETA, t), polynomial(DELTA, t)
+    """(alpha, beta) below `SERIES`."""
+    return polynomial(ALPHA, t), polynomial(BETA, t)
 
 
 def closed_sines(t: Any) -> Any:
-    """(alpha, beta, delta) from `SERIES` on."""
+    """(alpha, beta) from `SERIES` on."""
     phi = sqrt(t)
     s = sin(0.5 * phi)
-    alpha = 2.0 * s * cos(0.5 * phi) / phi
-    return alpha, 2.0 * s * s / t, (1.0 - alpha) / t
+    return 2.0 * s * cos(0.5 * phi) / phi, 2.0 * s * s / t
 
 
 def series_cotangents(t: Any) -> Any:
@@ -91,7 +89,7 @@ def _either(series: Any, closed: Any) -> Any:
 
 
 sines = _either(series_sines, closed_sines)
-"""(alpha, beta, delta)."""
+"""(alpha, beta)."""
 
 cotangents = _either(series_cotangents, closed_cotangents)
 """(kappa, gamma)."""

@@ -11,19 +11,14 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.graph.functions import Array, sqrt
-from rbdae.rotations.chart import Chart
-from rbdae.rotations.functions import ChartFunctions
+from rbdae.rotations.chart import DIRECTOR_RATE, Chart
+from rbdae.rotations.functions import publish
 from rbdae.rotations.signatures import *  # noqa: F403
 from rbdae.rotations.vectors import euler_map, frame, largest_row, skew, stacked
-from rbdae.rotations.velocities import DIRECTOR_RATE
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
     return np.swapaxes(R, -1, -2).reshape(*R.shape[:-2], 9).copy()
-
-
-def _inverted(a: Vec) -> Vec:
-    return np.swapaxes(a.reshape(*a.shape[:-1], 3, 3), -1, -2).reshape(a.shape)
 
 
 def _gram(x: Array, y: Array) -> Array:
@@ -64,14 +59,6 @@ DIRECTORS = Chart(
     internal_rate=_gram,
     normalise=_normalise,
     coordinate_velocities=DIRECTOR_RATE,
-    inverted=_inverted,
     tangent=_tangent,
 )
-_NOTES = {
-    "matrix": "[NS] (19)",
-    "parameters": "the columns of R",
-    "quaternion": "by Spurrier and Klumpp; [GR95] (203)-(205), [NS] section 6",
-    "tangent": "T_d^T / 2 of [NS] (24), and sum_i d_i^ / 2",
-    "inverse_tangent": "T_d of [NS] (24)",
-}
-ChartFunctions(__name__, DIRECTORS, "directors", notes=_NOTES).publish()
+publish(__name__, DIRECTORS)

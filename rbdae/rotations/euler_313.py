@@ -17,7 +17,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.rotations import angles
 from rbdae.rotations.chart import Chart
-from rbdae.rotations.functions import ChartFunctions
+from rbdae.rotations.functions import publish
 from rbdae.rotations.signatures import *  # noqa: F403
 
 
@@ -42,12 +42,4 @@ EULER_313 = Chart(
     nearest=partial(angles.nearest, 0.0),
     **angles.fields(2, 0, 2),
 )
-_NOTES = {
-    "matrix": "[GR95] (276)-(278), [NS] (65)",
-    "parameters": "theta2 in [0, pi]; [GR95] (279)",
-    "quaternion": "the product of three; [GR95] (226), (276)",
-    "tangent": "[GR95] (280)-(283)",
-    "inverse_tangent": "[NS] (66)",
-    "distance": "to theta2 = 0 and pi",
-}
-ChartFunctions(__name__, EULER_313, "Euler angles", notes=_NOTES).publish()
+publish(__name__, EULER_313)

@@ -1,15 +1,15 @@
-"""Functions of all charts for users, defined once. `ChartFunctions.publish` adds them to a chart's file.
+"""Functions of all charts for users, defined once; `publish` adds them to a chart's file.
 
-All follow from the chart's R(a), K(a) and T(a), recorded on symbols.
+All follow from the chart's R(a), K(a) and T(a), recorded on symbols. They raise TypeError or ValueError for arguments
+that are not real numbers of these shapes, not finite, not a rotation, at the singular set, or off the internal
+constraints.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial, update_wrapper
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 import numpy as np
@@ -20,22 +20,13 @@ from rbdae.graph.functions import Array
 from rbdae.graph.on_stacks import OnStacks, Recording
 from rbdae.rotations import checks
 from rbdae.rotations.chart import Chart
-from rbdae.rotations.quaternions import multiplied
-from rbdae.rotations.vectors import axial, rotation_matrices, spurrier_klumpp
+from rbdae.rotations.vectors import axial, product, rotation_matrices, spurrier_klumpp
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 Frame: TypeAlias = Literal["material", "spatial"]
 """Frame of the angular velocity: Omega = R^T omega is material, omega spatial."""
-
-_RAISES = """
-
-Raises
-------
-TypeError, ValueError
-    An argument is not real numbers of these shapes, not finite, not a rotation, at the singular set, or off the
-    internal constraints."""
 
 NEAR = 0.01
 """Parameters within this angle of the singular set, in radians, are checked one by one."""
@@ -45,61 +36,16 @@ DEFECT = 1e-6
 
 _FRAMES = ("material", "spatial")
 
-_OF_ANY_PARAMETERS = ("distance", "is_singular")
-
 
 @final
 class ChartFunctions:
-    """A chart's functions for users, with the names in `NAMES` and docstrings completed for the chart.
+    """A chart's functions for users, with the names in `NAMES`."""
 
-    Parameters
-    ----------
-    module : str
-        The ``__name__`` of the chart's file.
-    chart : Chart
-    kind : str
-        Plural name of its parameters.
-    half_rotation : callable, optional
-        F (..., 3, 3) of parameters, in place of the one through the quaternion.
-    notes : mapping
-        Additions to docstrings by function name: equations and remarks for this chart.
-    """
-
-    def __init__(
-        self,
-        module: str,
-        chart: Chart,
-        kind: str,
-        *,
-        half_rotation: Callable[[Vec], Mat] | None = None,
-        notes: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        self._chart, self._module = chart, module
+    def __init__(self, chart: Chart) -> None:
+        self._chart = chart
         self._quaternion = chart.quaternion or (lambda a: shorter(spurrier_klumpp(chart.matrices(a))))
-        self._half_rotation = half_rotation or (lambda a: of_half(self._quaternion(a)))
         self._tangents = {frame: OnStacks(chart.n, partial(_tangent, chart, frame)) for frame in _FRAMES}
         self._inverses = {frame: OnStacks(chart.n, partial(_inverse_tangent, chart, frame)) for frame in _FRAMES}
-        notes = {"matrix_derivative": f"of {notes['matrix']}", **notes} if "matrix" in notes else notes
-        for name in NAMES:
-            setattr(self, name, self._named(name, module, kind, notes))
-
-    def publish(self) -> None:
-        """Add the functions to the chart's file, which takes their types from `rbdae.rotations.signatures`."""
-        vars(sys.modules[self._module]).update({name: getattr(self, name) for name in NAMES})
-
-    def _named(self, name: str, module: str, kind: str, notes: Mapping[str, str]) -> Callable[..., Any]:
-        """A method as a function of the chart's module, for `help` and pickles."""
-        method = getattr(self, name)
-
-        def function(*arguments: Any, **named: Any) -> Any:
-            return method(*arguments, **named)
-
-        update_wrapper(function, method)
-        function.__module__, function.__qualname__ = module, name
-        general = re.sub(r"\bn\b", str(self._chart.n), method.__doc__)
-        text = f"Of {kind}; {notes[name]}." if name in notes else f"Of {kind}."
-        function.__doc__ = f"{general}\n\n{text}{'' if name in _OF_ANY_PARAMETERS else _RAISES}"
-        return function
 
     def matrix(self, a: ArrayLike) -> Mat:
         """R (..., 3, 3) of parameters (..., n)."""
@@ -118,8 +64,9 @@ class ChartFunctions:
         return self._quaternion(self._checked(a))
 
     def half_rotation(self, a: ArrayLike) -> Mat:
-        """F (..., 3, 3) with R = F F; [GR95] (274), (275)."""
-        return self._half_rotation(self._checked(a))
+        """F (..., 3, 3) with R = F F; [GR95] (274), (275). Beyond half a turn it is half of that, too."""
+        p = self._quaternion(self._checked(a))
+        return _of_half(p if self._chart.centre else shorter(p))
 
     def tangent(self, a: ArrayLike, frame: Frame = "material") -> Mat:
         """T (..., 3, n): Omega = T adot, or omega = T adot in the frame "spatial"."""
@@ -149,7 +96,8 @@ class ChartFunctions:
         """The parameters (..., n) of R(a) R(b) (b acts first), through quaternions, [GR95] (226)."""
         first, second = self._checked(a), self._checked(b, "b")
         checks.together(self._chart.name, a=(first, 1), b=(second, 1))
-        p = multiplied(self._quaternion(first), self._quaternion(second))
+        both = np.broadcast_arrays(self._quaternion(first), self._quaternion(second))
+        p = np.moveaxis(product(*(np.moveaxis(p, -1, 0) for p in both)), 0, -1)
         return self._of_quaternions(p / checks.norm(p)[..., None])
 
     def distance(self, a: ArrayLike) -> Vec:
@@ -213,41 +161,46 @@ def shorter(p: Vec) -> Vec:
     return np.where(p[..., :1] < 0.0, -p, p)
 
 
-def of_half(p: Vec) -> Mat:
+def _of_half(p: Vec) -> Mat:
     """F = e0 I + e e^T / (1 + e0) + e^ (..., 3, 3) with R = F F, of unit quaternions (..., 4) with p0 > -1; [GR95]
     (275)."""
-    e0, x, y, z = np.moveaxis(p, -1, 0)
-    f = 1.0 / (1.0 + e0)
-    F = [
-        [e0 + x * x * f, x * y * f - z, x * z * f + y],
-        [x * y * f + z, e0 + y * y * f, y * z * f - x],
-        [x * z * f - y, y * z * f + x, e0 + z * z * f],
-    ]
-    return np.ascontiguousarray(np.moveaxis(np.array(F), (0, 1), (-2, -1)))
+    e0, e = p[..., :1, None], p[..., 1:]
+    along: Mat = e[..., :, None] * e[..., None, :] / (1.0 + e0)
+    return along + np.eye(3) * e0 + np.cross(np.eye(3), e[..., None, :])  # the last is e^
 
 
 def _inverse_tangent(chart: Chart, frame: str, of: Recording) -> Array:
-    """K (n, 3) in a frame; adot = -C K(C a) omega if R^T has the parameters C a."""
-    if frame == "material":
-        return chart.kinematics(of.x)
-    if chart.inverted is None:
-        return chart.kinematics(of.x) @ chart.rotation(of.x).T
-    return -chart.inverted(chart.kinematics(chart.inverted(of.x)).T).T
+    """K (n, 3) in a frame."""
+    K = chart.kinematics(of.x)
+    return K if frame == "material" else K @ chart.rotation(of.x).T
 
 
 def _tangent(chart: Chart, frame: str, of: Recording) -> Array:
-    """T (3, n) in a frame; omega = -T(C a) C adot if R^T has the parameters C a. Of a chart without T they are the skew
-    parts of R^T dR/da, or of dR/da R^T."""
+    """T (3, n) in a frame. Of a chart without T the columns are the skew parts of R^T dR/da."""
+    R = chart.rotation(of.x)
     if chart.tangent is None:
-        R = chart.rotation(of.x)
-        columns = [R.T @ D if frame == "material" else D @ R.T for D in np.moveaxis(of.derivative(R), -1, 0)]
-        return np.array([0.5 * axial(turning) for turning in columns]).T
-    if frame == "material":
-        return chart.tangent(of.x)
-    if chart.inverted is None:
-        return chart.rotation(of.x) @ chart.tangent(of.x)
-    return -chart.inverted(chart.tangent(chart.inverted(of.x)))
+        T = np.array([0.5 * axial(R.T @ D) for D in np.moveaxis(of.derivative(R), -1, 0)]).T
+    else:
+        T = chart.tangent(of.x)
+    return T if frame == "material" else R @ T
 
 
-NAMES = tuple(name for name in vars(ChartFunctions) if not name.startswith("_") and name != "publish")
+NAMES = tuple(name for name in vars(ChartFunctions) if not name.startswith("_"))
 """Names of the functions in every chart's file."""
+
+
+def publish(module: str, chart: Chart) -> None:
+    """Add the functions of a chart to its file, with their types from `rbdae.rotations.signatures`."""
+    functions = ChartFunctions(chart)
+    vars(sys.modules[module]).update({name: _named(module, getattr(functions, name)) for name in NAMES})
+
+
+def _named(module: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method as a function of a module, for `help` and pickles."""
+
+    def function(*arguments: Any, **named: Any) -> Any:
+        return method(*arguments, **named)
+
+    update_wrapper(function, method)
+    function.__module__, function.__qualname__ = module, method.__name__
+    return function

@@ -14,31 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
-from rbdae.graph.functions import Array, asin, maximum, sqrt
-from rbdae.rotations import axial
-from rbdae.rotations.chart import Chart
-from rbdae.rotations.functions import ChartFunctions
+from rbdae._arrays import Vec
+from rbdae.graph.functions import asin, maximum, sqrt
+from rbdae.rotations.axial import along_axis
+from rbdae.rotations.functions import publish
 from rbdae.rotations.signatures import *  # noqa: F403
 
 
-def _parameters(p: Vec, R: Mat) -> Vec:
-    """The parameters; beyond phi = pi / 2, where there are none, |s| - 1 tells `singular` how far beyond."""
-    e0, s, n = axial.half_angle(p)
-    return np.where(s < e0, 2.0 * e0 * s, 1.0 + 2.0 * np.arctan2(s, e0) - 0.5 * np.pi) * n
-
-
-def _singular(a: Vec) -> str:
-    s = float(np.linalg.norm(a))
-    if axial.is_before_turning(s):
-        return ""
-    return axial.beyond(0.5 * np.pi + max(s - 1.0, 0.0), "linear parameters, phi = pi / 2")
-
-
-def _sines(t: Any) -> Any:
-    s0 = sqrt(1.0 - t)
-    beta = 1.0 / (1.0 + s0)
-    return 1.0, beta, beta / s0
+def _length(cosine: Vec, sine: Vec) -> Vec:
+    """|s|; beyond phi = pi / 2, where there are no parameters, |s| - 1 is how far beyond, rad."""
+    return np.where(sine < cosine, 2.0 * cosine * sine, 1.0 + 2.0 * np.arctan2(sine, cosine) - 0.5 * np.pi)
 
 
 def _cotangents(t: Any) -> Any:
@@ -46,33 +31,21 @@ def _cotangents(t: Any) -> Any:
     return kappa, -0.25 / kappa
 
 
-def _distance(a: Array) -> Any:
-    return asin(sqrt(maximum(1.0 - axial.square(a), 0.0)))
+def _halves(t: Vec) -> tuple[Vec, Vec]:
+    cosine = np.sqrt(0.5 + 0.5 * np.sqrt(1.0 - t))
+    return cosine, 0.5 / cosine
 
 
-def _quaternion(a: Vec) -> Vec:
-    e0 = np.sqrt(0.5 + 0.5 * np.sqrt(1.0 - np.sum(a * a, axis=-1, keepdims=True)))
-    return np.concatenate([e0, 0.5 * a / e0], axis=-1)
-
-
-LINEAR = Chart(
+LINEAR = along_axis(
     name="linear",
     source="[GR95] (267)-(275)",
     names=("s1", "s2", "s3"),
-    parameters=_parameters,
-    singular=_singular,
-    distance=_distance,
-    quaternion=_quaternion,
+    sines=lambda t: (1.0, 1.0 / (1.0 + sqrt(1.0 - t))),
+    cotangents=_cotangents,
+    length=_length,
+    distance=lambda t: asin(sqrt(maximum(1.0 - t, 0.0))),
+    halves=_halves,
+    singularity="of the linear parameters, phi = pi / 2",
     whole=False,
-    **axial.fields(_sines, _cotangents),
 )
-_NOTES = {
-    "matrix": "[GR95] (268), (269)",
-    "parameters": "by less than pi / 2; [GR95] (267)",
-    "quaternion": "(cos(phi / 2), n sin(phi / 2)); [GR95] (194), (198)",
-    "half_rotation": "(269) of Euler parameters in place of s",
-    "tangent": "[GR95] (272), (273) with - s^",
-    "inverse_tangent": "the inverse of [GR95] (273)",
-    "distance": "to phi = pi / 2",
-}
-ChartFunctions(__name__, LINEAR, "linear parameters", notes=_NOTES).publish()
+publish(__name__, LINEAR)

@@ -9,24 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Vec
 from rbdae.graph.functions import Array, sqrt
 from rbdae.rotations import checks
-from rbdae.rotations.chart import Chart
-from rbdae.rotations.functions import ChartFunctions, of_half, shorter
-from rbdae.rotations.quaternions import conjugated
+from rbdae.rotations.chart import QUATERNION_RATE, Chart
+from rbdae.rotations.functions import publish
 from rbdae.rotations.signatures import *  # noqa: F403
 from rbdae.rotations.vectors import euler_map, product, pure
-from rbdae.rotations.velocities import QUATERNION_RATE
 
 
 def _quaternion(a: Vec) -> Vec:
     out: Vec = a / checks.norm(a)[..., None]
     return out
-
-
-def _half(a: Vec) -> Mat:
-    return of_half(shorter(_quaternion(a)))
 
 
 def _gram(x: Array, y: Array) -> Array:
@@ -55,17 +49,7 @@ QUATERNION = Chart(
     internal_rate=_gram,
     normalise=lambda p: p / sqrt(p @ p),
     coordinate_velocities=QUATERNION_RATE,
-    inverted=conjugated,
     tangent=_tangent,
     quaternion=_quaternion,
 )
-_NOTES = {
-    "matrix": "[GR95] (199), (200), (246), (247), [NS] (26)",
-    "parameters": "p0 >= 0; [GR95] (202)-(205)",
-    "quaternion": "p itself, of unit norm",
-    "half_rotation": "the shorter one",
-    "tangent": "2 G and 2 H of [GR95] (208), (248), (250)",
-    "inverse_tangent": "G^T / 2 and H^T / 2, [NS] (41)",
-    "compose": "the product of p_a and p_b",
-}
-ChartFunctions(__name__, QUATERNION, "unit quaternions", half_rotation=_half, notes=_NOTES).publish()
+publish(__name__, QUATERNION)

@@ -8,65 +8,29 @@ with the material angular velocity Omega; all rational. Singular at phi = pi, wh
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
-from rbdae.graph.functions import Array, atan, sqrt
-from rbdae.rotations import axial
-from rbdae.rotations.chart import Chart
-from rbdae.rotations.functions import ChartFunctions
+from rbdae._arrays import Vec
+from rbdae.graph.functions import atan, sqrt
+from rbdae.rotations.axial import along_axis
+from rbdae.rotations.functions import publish
 from rbdae.rotations.signatures import *  # noqa: F403
 
-# stands for b at phi = pi, where b does not exist: `singular` refuses it
-_LARGEST = 1e150
+
+def _halves(t: Vec) -> tuple[Vec, Vec]:
+    cosine = 1.0 / np.sqrt(1.0 + t)
+    return cosine, cosine
 
 
-def _parameters(p: Vec, R: Mat) -> Vec:
-    e0, s, n = axial.half_angle(p)
-    return s / np.maximum(e0, 1.0 / _LARGEST) * n
-
-
-def _singular(a: Vec) -> str:
-    b = float(np.linalg.norm(a))
-    return axial.too_near(0.5 * (1.0 + b * b), 2.0 * np.arctan(b), "Rodrigues parameters, phi = pi")
-
-
-def _sines(t: Any) -> Any:
-    beta = 2.0 / (1.0 + t)
-    return beta, beta, 0.0
-
-
-def _cotangents(t: Any) -> Any:
-    return 0.5, 0.5
-
-
-def _distance(a: Array) -> Any:
-    return np.pi - 2.0 * atan(sqrt(axial.square(a)))
-
-
-def _quaternion(a: Vec) -> Vec:
-    e0 = 1.0 / np.sqrt(1.0 + np.sum(a * a, axis=-1, keepdims=True))
-    return np.concatenate([e0, e0 * a], axis=-1)
-
-
-RODRIGUES = Chart(
+RODRIGUES = along_axis(
     name="rodrigues",
     source="[GR95] (176)-(192)",
     names=("b1", "b2", "b3"),
-    parameters=_parameters,
-    singular=_singular,
-    distance=_distance,
-    quaternion=_quaternion,
-    **axial.fields(_sines, _cotangents),
+    sines=lambda t: (2.0 / (1.0 + t), 2.0 / (1.0 + t)),
+    cotangents=lambda t: (0.5, 0.5),
+    length=lambda cosine, sine: sine / np.maximum(cosine, 1e-150),  # of phi = pi it is refused, as b does not exist
+    distance=lambda t: np.pi - 2.0 * atan(sqrt(t)),
+    halves=_halves,
+    singularity="of Rodrigues parameters, phi = pi",
 )
-_NOTES = {
-    "matrix": "[GR95] (181)-(183)",
-    "parameters": "by less than pi; [GR95] (185), (197), for (186), (187)",
-    "quaternion": "(1, b) / sqrt(1 + b^2); [GR95] (197)",
-    "tangent": "[GR95] (191), (192)",
-    "inverse_tangent": "the inverse of [GR95] (192)",
-    "distance": "to phi = pi",
-}
-ChartFunctions(__name__, RODRIGUES, "Rodrigues parameters", notes=_NOTES).publish()
+publish(__name__, RODRIGUES)

@@ -9,23 +9,14 @@ phi <= pi. [GR95] (164)-(175).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
-from rbdae.graph.functions import Array, sqrt
-from rbdae.rotations import axial
-from rbdae.rotations.chart import NEAR_SINGULAR, Chart
+from rbdae._arrays import Vec
+from rbdae.graph.functions import sqrt
+from rbdae.rotations.axial import along_axis
 from rbdae.rotations.coefficients import cotangents, sines
-from rbdae.rotations.functions import ChartFunctions
-from rbdae.rotations.quaternions import from_rotation_vector
+from rbdae.rotations.functions import publish
 from rbdae.rotations.signatures import *  # noqa: F403
-
-
-def _parameters(p: Vec, R: Mat) -> Vec:
-    e0, s, n = axial.half_angle(p)
-    return 2.0 * np.arctan2(s, e0) * n
 
 
 def _nearest(a: Vec, b: Vec) -> Vec:
@@ -37,36 +28,21 @@ def _nearest(a: Vec, b: Vec) -> Vec:
     return a * (1.0 + 2.0 * np.pi * turns / phi)
 
 
-def _singular(a: Vec) -> str:
-    phi = float(np.linalg.norm(a))
-    if phi == 0.0 or (phi < 2.0 * np.pi and np.sin(0.5 * phi) > NEAR_SINGULAR * 0.5 * phi):
-        return ""
-    return axial.beyond(phi, "rotation vector, |Psi| = 2 pi")
+def _halves(t: Vec) -> tuple[Vec, Vec]:
+    half = 0.5 * np.sqrt(t)
+    return np.cos(half), 0.5 * np.sinc(half / np.pi)
 
 
-def _distance(a: Array) -> Any:
-    return 2.0 * np.pi - sqrt(axial.square(a))
-
-
-ROTATION_VECTOR = Chart(
+ROTATION_VECTOR = along_axis(
     name="rotation-vector",
     source="[GR95] (164)-(175)",
     names=("psi1", "psi2", "psi3"),
-    parameters=_parameters,
-    singular=_singular,
-    distance=_distance,
-    quaternion=from_rotation_vector,
+    sines=sines,
+    cotangents=cotangents,
+    length=lambda cosine, sine: 2.0 * np.arctan2(sine, cosine),
+    distance=lambda t: 2.0 * np.pi - sqrt(t),
+    halves=_halves,
     nearest=_nearest,
-    **axial.fields(sines, cotangents),
+    singularity="of the rotation vector, phi = 2 pi",
 )
-_NOTES = {
-    "matrix": "[GR95] (165)-(167)",
-    "parameters": "|Psi| <= pi; [GR95] (164)",
-    "quaternion": "(cos(phi / 2), n sin(phi / 2)); [GR95] (194)",
-    "half_rotation": "the rotation by half the vector",
-    "tangent": "[GR95] (170), (171)",
-    "tangent_rate": "[GR95] (174)",
-    "inverse_tangent": "the inverse of [GR95] (171)",
-    "distance": "to |Psi| = 2 pi",
-}
-ChartFunctions(__name__, ROTATION_VECTOR, "rotation vectors", notes=_NOTES).publish()
+publish(__name__, ROTATION_VECTOR)

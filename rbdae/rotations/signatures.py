@@ -1,4 +1,4 @@
-"""Types of the functions that `ChartFunctions.publish` adds to every chart's file; empty at run time."""
+"""Types of the functions that `publish` adds to every chart's file; empty at run time."""
 
 from __future__ import annotations
 

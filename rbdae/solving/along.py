@@ -16,8 +16,8 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import ByName, brief
 from rbdae.adapter import Steps
-from rbdae.kernels.records import ANGLE
-from rbdae.multibody.model import Model
+from rbdae.kernels.readings import power_at
+from rbdae.multibody.recording import recorded, recording_point
 from rbdae.multibody.row_selection import closeness as closeness_of
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.owners import Owner
@@ -78,7 +78,7 @@ class EnergyOfRun:
         problem, t = run._problem, run.t
         if not isinstance(problem, Problem):
             raise TypeError(f"only a rbdae.Problem knows the work of its forces and drives, not {problem!r}")
-        if not len(t) or is_conservative(problem.model):
+        if not len(t) or is_conservative(problem):
             return np.zeros(len(t))
         dense = run.dense  # raises for a run that kept no steps
         counted = _counted(run, t) if "step" in run.options else None
@@ -97,14 +97,15 @@ class EnergyOfRun:
         return out
 
 
-def is_conservative(model: Model) -> bool:
-    """Whether nothing in a model can do work but the weight and forces that have a potential. Not of a user's force:
-    its other part is seen only along the run."""
-    elements = model.forces.elements
-    constant_torque = (elements["shaping"] == ANGLE) & np.any(elements["constant"] != 0.0, axis=-1)
-    driven = (elements["law"] != 0) | (elements["force"] != 0) | (elements["n_inputs"] != 0) | constant_torque
-    conservative = (elements["holonomic"] == 1) & ~np.any(elements["damping"], axis=(1, 2)) & ~driven
-    return not len(model.drives) and not np.any(model.bushings["damping"]) and bool(np.all(conservative))
+def is_conservative(problem: Problem) -> bool:
+    """Whether nothing in a problem can do work but the weight and forces that have a potential: the power of all others
+    is zero whatever the state. Not of a user's force: its other part is seen only along the run."""
+    model, workspace = problem.model, problem.workspace
+    if len(model.drives) or len(model.frictions):
+        return False
+    shapes = {"y": (24 * model.n,), "yd": (model.forces.n_states,), "out": (1,)}
+    found = recorded(workspace, power_at, shapes, recording_point(workspace, shapes))
+    return found.graph.value(found.outputs[0]) == 0.0
 
 
 def energy_of_run(run: Any) -> EnergyOfRun:
@@ -145,7 +146,7 @@ def _of_time(reader: Problem, t: Vec, y: Mat) -> Vec | None:
     if not users.any():
         return None
     Z, s = reader.natural(t, y), y[:, reader.layout.s]
-    columns = len(reader.model.bushings) + np.flatnonzero(users)
+    columns = np.flatnonzero(users)
     view = reader.interpretation
     here, after = (view.potentials(times, Z, s)[:, columns] for times in (t, np.append(t[1:], t[0])))
     out: Vec = here.sum(axis=-1)

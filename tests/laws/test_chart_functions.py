@@ -269,7 +269,7 @@ def test_functions_follow_from_R_and_K(name, rng):
     Beside the internal constraints T may go on otherwise: its derivative is compared along motions.
     """
     of, bare = MODULES[name], replace(CHARTS[name], tangent=None, quaternion=None)
-    alone = chart_functions.ChartFunctions(__name__, bare, "parameters")
+    alone = chart_functions.ChartFunctions(bare)
     _, a = stacked(name, samples(name, rng, 0.5))
     for what in ("matrix", "quaternion", "half_rotation", "tangent", "inverse_tangent"):
         found, wanted = getattr(alone, what)(a), getattr(of, what)(a)
@@ -281,7 +281,6 @@ def test_functions_follow_from_R_and_K(name, rng):
             f.tangent_derivative(a, frame) @ of.inverse_tangent(a, frame)[..., None, :, :] for f in (alone, of)
         )
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
-    assert f"(..., {CHARTS[name].n})" in alone.matrix.__doc__
 
 
 # ---------------------------------------------------------------- the review's own forms of them
@@ -375,11 +374,11 @@ def test_wrong_input_is_refused(name, rng):
 @pytest.mark.parametrize(
     "name, a, said",
     [
-        ("rotation-vector", (2.0 * np.pi, 0.0, 0.0), r"6\.28319 rad is at or beyond"),
-        ("rodrigues", (0.0, 0.0, 2e3), r"3\.14059 rad is at the singularity"),
-        ("conformal", (0.0, 9e3, 0.0), r"6\.28141 rad is at the singularity"),
-        ("linear", (0.0, 0.8, 0.6), r"1\.5708 rad is at or beyond.*phi = pi / 2"),
-        ("quaternion-vector", (0.6, 0.0, 0.8), r"\|e\| = 1 is at or beyond"),
+        ("rotation-vector", (2.0 * np.pi, 0.0, 0.0), r"6\.28319 is beyond or too near"),
+        ("rodrigues", (0.0, 0.0, 2e3), "2000 is beyond or too near"),
+        ("conformal", (0.0, 9e3, 0.0), "9000 is beyond or too near"),
+        ("linear", (0.0, 0.8, 0.6), "1 is beyond.*phi = pi / 2"),
+        ("quaternion-vector", (0.6, 0.0, 0.8), "1 is beyond.*phi = pi"),
         ("euler-313", (0.3, 0.0, 0.5), "gimbal lock"),
         ("bryant-321", (0.3, np.pi / 2, 0.5), "gimbal lock"),
         ("quaternion", (1.0, 0.1, 0.0, 0.0), r"constraints norm to 1e-06.*off by 0\.005"),

@@ -129,7 +129,7 @@ def check(solution: rbdae.Solution, promise: Promise, model: str) -> None:
         assert "take a smaller step=" in solution.message
     assert np.isfinite(solution.y).all()
     joints = len(problem.model.primitives) > 0
-    forces = bool(len(problem.model.bushings) or len(problem.model.forces.elements))
+    forces = bool(len(problem.model.forces.elements))
     weight = bool(np.any(problem.system.gravity))
     kept = {"always": True, "free": not joints, "body": not (joints or forces or weight), "": False}
     energy = solution.energy

@@ -43,7 +43,6 @@ PACKAGES = [
             "models",
             "study",
             "show",
-            "rotations.quaternions",
         )
     ),
     *(f"rbdae_papers.{name}" for name in ("kinematics", "closed_form", "step_equations")),

@@ -1,13 +1,11 @@
-"""What a prompt and a notebook show: short, with the numbers that count, and equations that MathJax can read."""
+"""What a prompt and a notebook show: short, with the numbers that count."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from inside import equations_latex
 
 import rbdae
-from rbdae.formulations import FORMULATIONS
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +36,7 @@ def test_a_notebook_shows_a_system_and_its_problem(problem):
     page = system._repr_html_()
     assert all(f">{each.name}<" in page for each in (*system.bodies, *system.joints, *system.forces))
     page = problem._repr_html_()
-    assert r"M(q)\,\dot v = \psi(q, v, t) - G^{\mathsf T} \lambda" in page and "a DAE of index 2" in page
-    assert page.count("$$") == 2
+    assert "[NS] (3)" in page and "a DAE of index 2" in page
 
 
 def test_names_of_users_are_escaped():
@@ -48,16 +45,3 @@ def test_names_of_users_are_escaped():
     for page in (system._repr_html_(), rbdae.formulate(system, "index-0", rotation="quaternion")._repr_html_()):
         assert "&lt;b&gt;" in page and "<b>$" not in page
         assert r"\(" not in page and r"\href" not in page  # MathJax would read them
-
-
-@pytest.mark.parametrize("name", FORMULATIONS)
-def test_equations_are_those_of_the_form(name):
-    form = FORMULATIONS[name]
-    lines = equations_latex(form, form.velocities[0])
-    text = " ".join(lines)
-    assert text.count("{") == text.count("}") and text.count(r"\left") == text.count(r"\right")
-    assert (r"\mu" in text) == form.corrected
-    assert (r"\ddot g + 2\alpha" in text) == form.stabilised
-    levels = [r"g(q, t) = 0", r"G\,v + g_{\mathrm{I}} = 0", r"G\,\dot v + g_{\mathrm{II}} = 0"]
-    if form.unknowns == "velocities" and not form.stabilised:
-        assert [level for level in range(3) if levels[level] in text] == sorted(form.levels)

@@ -26,7 +26,6 @@ from rbdae.forces.motion_law import of_one_displacement
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
 from rbdae.formulations.base import Derivative
-from rbdae.formulations.latex import equations as equations_latex
 from rbdae.graph import elimination
 from rbdae.graph import pivots as graph_pivots
 from rbdae.graph.evaluate import computed
@@ -86,10 +85,10 @@ from rbdae.problem.projection import functions_of
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import functions as chart_functions
-from rbdae.rotations import quaternions
 from rbdae.solving import along as singular
 from rbdae_adapters.rbdae_loops import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
+from rbdae_papers import quaternions
 
 
 def constraint_gradient(problem: rbdae.Problem, t: float | Vec, y: Vec) -> Mat:

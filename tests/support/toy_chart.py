@@ -30,5 +30,5 @@ SCALAR_LAST = Chart(
     normalise=lambda a: a / sqrt(a @ a),
 )
 
-FUNCTIONS = ChartFunctions(__name__, SCALAR_LAST, "unit quaternions with the scalar last")
+FUNCTIONS = ChartFunctions(SCALAR_LAST)
 """All functions for users, of R and K alone."""

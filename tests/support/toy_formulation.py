@@ -11,98 +11,51 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from rbdae.formulations import Explicit, Formulation, parameter
 from rbdae.kernels.bodies.dynamics import collect_forces
-from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
+from rbdae.kernels.bodies.gather import collect_state_rates, moving
+from rbdae.kernels.bodies.natural import kinematics_rate
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_residual, primitive_vectors
 from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import set_state
-from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
-from rbdae.kernels.memory import (
-    bodies,
-    constraint_values,
-    formulation_parameters,
-    head,
-    multipliers,
-    right_hand_side,
-    solution,
-)
-
-
-def _pull(m):
-    """`multipliers` from g and gdot. Reads the vectors of the primitives with their rates."""
-    h = head(m)
-    parameters = formulation_parameters(m)
-    alpha = parameters[0]
-    beta = parameters[1]
-    g = constraint_values(m)
-    la = multipliers(m)
-    primitive_residual(m, g, 0, 0)
-    for i in range(h.n_la):
-        la[i] = beta * beta * g[i]
-    primitive_residual(m, g, 0, 1)
-    for i in range(h.n_la):
-        la[i] += 2.0 * alpha * g[i]
-
-
-def _divide_by_mass(m, f, x):
-    """x = M^-1 f; x may be f."""
-    B = bodies(m)
-    for b in range(head(m).n_bodies):
-        o = B[b]
-        i = o.iv
-        if o.nt == 3:
-            for k in range(3):
-                x[i + k] = f[i + k] / o.mass
-            i += 3
-        f0 = f[i]
-        f1 = f[i + 1]
-        f2 = f[i + 2]
-        for k in range(3):
-            J = o.inertia_inverse
-            x[i + k] = J[k, 0] * f0 + J[k, 1] * f1 + J[k, 2] * f2
-
-
-def accelerations(m):
-    """vdot. Reads the placed and moved bodies; writes `multipliers`, `right_hand_side` and `solution`; leaves all
-    forces among the natural ones."""
-    primitive_vectors(m, 1)
-    _pull(m)
-    applied_forces(m)
-    primitive_forces(m)
-    collect_forces(m, right_hand_side(m))
-    _divide_by_mass(m, right_hand_side(m), solution(m))
+from rbdae.kernels.forces.elements import applied_forces
+from rbdae.kernels.memory import formulation_parameters, head, multipliers
 
 
 @entry("ityo")
 def rhs(m, t, y, out):
     """(qdot, vdot, sdot) to out; the multipliers follow if out has room for them."""
     h = head(m)
+    alpha, beta = formulation_parameters(m)
     set_state(m, t, y)
-    accelerations(m)
-    kinematics_rate(m, out)
-    vd = solution(m)
+    primitive_vectors(m, 1)
+    g, gd = np.zeros((2, h.n_la), dtype=object)
+    primitive_residual(m, g, 0, 0)
+    primitive_residual(m, gd, 0, 1)
     la = multipliers(m)
-    for i in range(h.n_v):
-        out[h.n_q + i] = vd[i]
+    la[: h.n_la] = beta * beta * g + 2.0 * alpha * gd
+    applied_forces(m)
+    primitive_forces(m)
+    f = np.zeros(h.n_v, dtype=object)
+    collect_forces(m, f)
+    for o, _ in moving(m):
+        i = o.iv + o.nt
+        out[h.n_q + o.iv : h.n_q + i] = f[o.iv : i] / o.mass
+        out[h.n_q + i : h.n_q + i + 3] = o.inertia_inverse @ f[i : i + 3]
+    kinematics_rate(m, out)
     collect_state_rates(m, out)
-    if out.shape[0] > h.multipliers_at:
-        for i in range(h.n_la):
-            out[h.multipliers_at + i] = la[i]
+    if len(out) > h.multipliers_at:
+        out[h.multipliers_at : h.multipliers_at + h.n_la] = la[: h.n_la]
 
 
 @entry("ityyo")
 def residual(m, t, y, yd, out):
     """yd - rhs(t, y) to out."""
-    h = head(m)
-    set_state(m, t, y)
-    accelerations(m)
-    kinematics_residual(m, yd, out)
-    vd = solution(m)
-    for i in range(h.n_v):
-        out[h.n_q + i] = yd[h.n_q + i] - vd[i]
-    states_residual(m, yd, out)
+    rates = np.zeros(head(m).multipliers_at, dtype=object)
+    rhs(m, t, y, rates)
+    out[:] = yd - rates
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -140,7 +140,7 @@ def _bodies(what: str, solution: Solution, only: str = "") -> tuple[Steps, dict[
         refused = "steps in directors have none; formulate with rotation='quaternion'"
     elif solution.options.get("order", "2") != "2":
         refused = "steps of order 4 are composed of several; solve with order=2"
-    elif len(model.primitives) or len(model.bushings) or len(model.forces.elements):
+    elif len(model.primitives) or len(model.forces.elements):
         refused = "[BS09] has them for bodies without joints, and with no force but the weight; leave the others out"
     elif len(steps.t) != solution.stats.steps + 1:
         refused = "the run has kept its output times in place of its steps; solve without t_eval or dense_output=False"

@@ -21,11 +21,12 @@ with the row basis 2 T_d(d), because L Dphi(p)^T = 2 T_d(phi(p))^T for every p.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from rbdae.graph.functions import Array, Memory
+from rbdae.graph.functions import Array
 from rbdae.kernels.bodies.velocities import extended, gyroscopic
-from rbdae.kernels.memory import bodies, states
 from rbdae.kernels.records import FIFTH_ORDER, INHOMOGENEOUS, MOMENT
 from rbdae.rotations.vectors import conjugate, euler_differential, euler_pull_back, frame, product
 
@@ -43,10 +44,9 @@ def generalised_force(form: int, p: Array, F: Array) -> Array:
     return Q + p * (2.0 * np.trace(F)) if form == INHOMOGENEOUS else Q
 
 
-def gyroscopic_force(m: Memory, b: int, form: int) -> Array:
+def gyroscopic_force(o: Any, s: Any, form: int) -> Array:
     """The gyroscopic term."""
-    s = states(m)[b]
-    g = gyroscopic(bodies(m)[b], s)
+    g = gyroscopic(o, s)
     return _onto_tangents(s.a[:4], g) if form == FIFTH_ORDER else g
 
 
@@ -58,13 +58,10 @@ def row_basis(form: int, p: Array) -> Array:
     return U + 2.0 * np.multiply.outer(np.eye(3).ravel(), p) if form == INHOMOGENEOUS else U
 
 
-def projected_residual(m: Memory, b: int, out: Array, r: int, level: int) -> None:
-    """out[r:r + 3] = 4 J L pddot - L (g + Dphi^T fd), (25), out[r + 3] = the unit norm at the level of velocities (1)
-    or accelerations (2)."""
-    o, s = bodies(m)[b], states(m)[b]
+def projected_residual(o: Any, s: Any, level: int) -> Array:
+    """4 J L pddot - L (g + Dphi^T fd), (25), and the unit norm at the level of velocities (1) or accelerations (2)."""
     p, w, wd = s.a[:4], s.w[:4], s.wd[:4]
     L, Lw = conjugate(p), conjugate(w)
     f = euler_pull_back(p, frame(s.fd)) + 8.0 * product(w, extended(0.0, o.inertia, product(Lw, p)))
     balance = 4.0 * extended(0.0, o.inertia, product(L, wd)) - product(L, f)
-    out[r : r + 3] = balance[1:]
-    out[r + 3] = p @ w if level == 1 else p @ wd + w @ w
+    return np.array([*balance[1:], p @ w if level == 1 else p @ wd + w @ w])

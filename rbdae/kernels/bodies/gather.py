@@ -1,66 +1,74 @@
-"""From y and yd to the working memory of the bodies, and back."""
+"""From y and yd to the working memory of the bodies, and back.
+
+The unknowns of a body are numbers of its translation, of which there are none where it has a pivot, then of its
+rotation.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.memory import bodies, head, multipliers, states
+from rbdae.kernels.memory import algebraic, bodies, force_state_rates, force_states, head, multipliers, states
 
 
-def read_body(m: Memory, b: int, y: Array, i: int, x: Array, w: Array, n: int) -> None:
-    """x and w[:n] of one body from its numbers in y, which begin at i; without x where it has a pivot."""
-    nt = bodies(m)[b].nt
-    x[:nt] = y[i : i + nt]
-    w[:n] = y[i + nt : i + nt + n]
+def moving(m: Memory) -> Iterator[tuple[Any, Any]]:
+    """The records and the working memory of the bodies that move."""
+    return zip(bodies(m)[:-1], states(m)[:-1], strict=True)
 
 
-def write_body(m: Memory, b: int, x: Array, w: Array, n: int, out: Array, i: int) -> None:
-    """The way back: to out, from i on."""
-    nt = bodies(m)[b].nt
-    out[i : i + nt] = x[:nt]
-    out[i + nt : i + nt + n] = w[:n]
+def write_body(o: Any, x: Array, w: Array, out: Array, i: int) -> None:
+    """The numbers of one body to out, from i on: x where it has no pivot, and w."""
+    both = np.concatenate([x[: o.nt], w])
+    out[i : i + len(both)] = both
 
 
 def clear_forces(m: Memory) -> None:
     """No natural forces, not even weights."""
-    for b in range(head(m).n_bodies + 1):
-        states(m)[b].fx[:] = 0.0
-        states(m)[b].fd[:] = 0.0
+    for s in states(m):
+        s.fx[:] = 0.0
+        s.fd[:] = 0.0
 
 
 def gather_positions(m: Memory, y: Array) -> None:
     """Positions x, a of all bodies from y[:nq]."""
-    for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
-        read_body(m, b, y, o.iq, states(m)[b].x, states(m)[b].a, o.na)
+    for o, s in moving(m):
+        i = o.iq + o.nt
+        s.x[: o.nt], s.a[: o.na] = y[o.iq : i], y[i : i + o.na]
 
 
 def gather_velocities(m: Memory, y: Array, offset: int) -> None:
-    """Velocities (or momenta) of all bodies from y[offset:offset + nv]."""
-    for b in range(head(m).n_bodies):
-        o, s = bodies(m)[b], states(m)[b]
-        x, w = _unknown(m, (s.xd, s.px), (s.w, s.p))
-        read_body(m, b, y, offset + o.iv, x, w, o.nr)
+    """Velocities (or momenta) of all bodies from y[offset:offset + nv]. Spatial angular velocities are in the place of
+    momenta."""
+    h = head(m)
+    for o, s in moving(m):
+        _read(o, y, offset, s.px if h.momenta == 1 else s.xd, s.p if h.chained == 1 else s.w)
+
+
+def gather_material(m: Memory, v: Array) -> None:
+    """xdot and w of all bodies from v[:nv], whatever the unknowns are."""
+    for o, s in moving(m):
+        _read(o, v, 0, s.xd, s.w)
 
 
 def gather_accelerations(m: Memory, yd: Array, offset: int) -> None:
     """Accelerations (or rates of the momenta) of all bodies from yd[offset:offset + nv]."""
-    for b in range(head(m).n_bodies):
-        o, s = bodies(m)[b], states(m)[b]
-        x, w = _unknown(m, (s.xdd, s.pxd), (s.wd, s.pd))
-        read_body(m, b, yd, offset + o.iv, x, w, o.nr)
+    h = head(m)
+    for o, s in moving(m):
+        _read(o, yd, offset, s.pxd if h.momenta == 1 else s.xdd, s.pd if h.chained == 1 else s.wd)
 
 
-def _unknown(m: Memory, x: Any, w: Any) -> Any:
-    """Of velocities and momenta those that are unknowns. Spatial angular velocities are in the place of momenta."""
-    return x[head(m).momenta], w[head(m).chained]
+def _read(o: Any, y: Array, offset: int, x: Array, w: Array) -> None:
+    i = offset + o.iv
+    x[: o.nt], w[: o.nr] = y[i : i + o.nt], y[i + o.nt : i + o.nt + o.nr]
 
 
 def clear_accelerations(m: Memory) -> None:
     """Zero accelerations, or rates of the momenta: gddot is then g_II."""
-    for b in range(head(m).n_bodies):
-        s = states(m)[b]
+    for _, s in moving(m):
         for rates in (s.xdd, s.pxd, s.wd, s.pd):
             rates[:] = 0.0
 
@@ -73,13 +81,35 @@ def gather_multipliers(m: Memory, y: Array, offset: int) -> None:
 
 def gather_natural(m: Memory, Z: Array) -> None:
     """Natural coordinates of all bodies from Z: (x, d, xdot, ddot), 24 numbers each."""
-    for b in range(head(m).n_bodies):
-        s, z = states(m)[b], Z[24 * b : 24 * b + 24]
+    for (_, s), z in zip(moving(m), Z.reshape(-1, 24), strict=True):
         s.x[:], s.d[:], s.xd[:], s.dd[:] = z[:3], z[3:12], z[12:15], z[15:]
 
 
 def collect_velocities(m: Memory, out: Array) -> None:
     """out[:nv] = (xd, w) of all bodies."""
-    for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
-        write_body(m, b, states(m)[b].xd, states(m)[b].w, o.nr, out, o.iv)
+    for o, s in moving(m):
+        write_body(o, s.xd, s.w[: o.nr], out, o.iv)
+
+
+# ---------------------------------------------------------------- internal states s of forces
+
+
+def gather_force_states(m: Memory, y: Array) -> None:
+    """s of all forces from y."""
+    h = head(m)
+    force_states(m)[: h.n_states] = y[h.states_at : h.states_at + h.n_states]
+
+
+def collect_state_rates(m: Memory, out: Array) -> None:
+    """sdot in its rows of out. Follows `applied_forces`."""
+    h = head(m)
+    out[h.states_at : h.states_at + h.n_states] = force_state_rates(m)[: h.n_states]
+
+
+def states_residual(m: Memory, yd: Array, out: Array) -> None:
+    """sdot - f in its rows of out, of algebraic unknowns -f. Follows `applied_forces`."""
+    h = head(m)
+    rates = force_state_rates(m)
+    for i in range(h.n_states):
+        given = 0.0 if algebraic(m)[i] == 1 else yd[h.states_at + i]
+        out[h.states_at + i] = given - rates[i]

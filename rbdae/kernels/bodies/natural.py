@@ -1,15 +1,24 @@
-"""Natural coordinates z = (x, d) of the bodies with their rates.
+"""Natural coordinates z = (x, d) of the bodies with their rates, and the kinematic rows.
 
-For each body z = Phi(q), zdot = B(q) w and zddot = B wdot + b(q, w), with the velocity w of a kind (`velocities`); with
-spatial angular velocities as unknowns Omega = R^T omega comes first (`spatial`).
+For each body z = Phi(q), zdot = B(q) w and zddot = B wdot + b(q, w), with the velocity w of a kind (`velocities`). A
+natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls it back to w.
 
-A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls it back to w.
+With the spatial angular velocity omega as unknown, w is the material one:
+
+    Omega = R^T omega,    Omegadot = R^T omegadot,
+
+because Rdot^T omega = -Omega x Omega = 0; so [NS] (1) in omega has M = R J R^T, G R^T and R psi (Remark 4.6). Here
+omega (the field p of a state) and its rate (pd) become w and wd, and rates of w become those of omega. The way back has
+the inverse, R^-T, so that it is exact off the internal constraints of quaternions and directors, too.
 """
 
 from __future__ import annotations
 
-from rbdae.graph.functions import Memory
-from rbdae.kernels.bodies import euler_parameter_forms, spatial
+from typing import Any
+
+from rbdae.graph.functions import Array, Memory
+from rbdae.kernels.bodies import euler_parameter_forms
+from rbdae.kernels.bodies.gather import moving, write_body
 from rbdae.kernels.bodies.velocities import (
     acceleration_of_momentum,
     basis,
@@ -17,17 +26,16 @@ from rbdae.kernels.bodies.velocities import (
     natural_velocity,
     velocity_of_momentum,
 )
-from rbdae.kernels.memory import bodies, head, references, states
+from rbdae.kernels.memory import head, references, states
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, SPATIAL_VELOCITIES
 from rbdae.rotations.chart import numbered
-from rbdae.rotations.vectors import stacked
+from rbdae.rotations.vectors import frame, reciprocal, stacked
 
 
 def place(m: Memory) -> None:
     """Natural positions of all bodies, R = R_ref R(a). Reads a; writes d; the natural forces become the weight."""
     chart = numbered(head(m).chart)
-    for b in range(head(m).n_bodies):
-        s = states(m)[b]
+    for b, s in enumerate(states(m)[:-1]):
         R = chart.rotation(s.a[: chart.n])
         s.d[:] = stacked(references(m)[b] @ R if head(m).referenced == 1 else R)
     weigh(m)
@@ -35,8 +43,7 @@ def place(m: Memory) -> None:
 
 def weigh(m: Memory) -> None:
     """The natural forces become the weight."""
-    for b in range(head(m).n_bodies):
-        o, s = bodies(m)[b], states(m)[b]
+    for o, s in moving(m):
         s.fx[:] = o.weight
         s.fd[:] = o.weight_d
 
@@ -45,10 +52,9 @@ def move(m: Memory) -> None:
     """Natural velocities of all bodies; of momenta first w = dH/dp, [BS09] (39). Reads a, d and w, or px and p;
     writes om and dd, with momenta xd and w, too, with spatial velocities w."""
     h = head(m)
-    if h.spatial == SPATIAL_VELOCITIES:
-        spatial.velocities(m)
-    for b in range(h.n_bodies):
-        o, s = bodies(m)[b], states(m)[b]
+    for o, s in moving(m):
+        if h.spatial == SPATIAL_VELOCITIES:
+            s.w[:3] = frame(s.d).T @ s.p[:3]
         if h.momenta == 1:
             s.xd[:] = s.px / o.mass
             s.w[: o.nr] = velocity_of_momentum(h.kind, o, s)
@@ -61,14 +67,24 @@ def accelerate(m: Memory) -> None:
     """Natural accelerations of all bodies. Reads a, d, dd and the rates of the velocities, wd, or of the momenta,
     pxd and pd; writes ddd, with momenta xdd and wd, too, with spatial velocities wd."""
     h = head(m)
-    if h.spatial == SPATIAL_VELOCITIES:
-        spatial.accelerations(m)
-    for b in range(h.n_bodies):
-        o, s = bodies(m)[b], states(m)[b]
+    material_rates(m)
+    for o, s in moving(m):
         if h.momenta == 1:
             s.xdd[:] = s.pxd / o.mass
             s.wd[: o.nr] = acceleration_of_momentum(h.kind, o, s)
         s.ddd[:] = natural_acceleration(h.kind, s)
+
+
+def material_rates(m: Memory) -> None:
+    """wdot of spatial velocities."""
+    if head(m).spatial == SPATIAL_VELOCITIES:
+        for s in states(m)[:-1]:
+            s.wd[:3] = frame(s.d).T @ s.pd[:3]
+
+
+def to_spatial(s: Any, w: Array) -> Array:
+    """R^-T w: omega of Omega, or their rates."""
+    return reciprocal(frame(s.d)) @ w
 
 
 def velocity_basis(m: Memory) -> None:
@@ -76,8 +92,26 @@ def velocity_basis(m: Memory) -> None:
     h = head(m)
     if h.kind == DIRECTOR_RATE or h.n_primitives == 0:
         return
-    for b in range(h.n_bodies):
-        o, s = bodies(m)[b], states(m)[b]
+    for o, s in moving(m):
         s.B[:, : o.nr] = basis(h.kind, s)
         if h.forms == 1:
             s.U[:, :4] = euler_parameter_forms.row_basis(h.pull_back, s.a[:4])
+
+
+def kinematics_rate(m: Memory, out: Array) -> None:
+    """out[:nq] = qdot as a function of (q, v): xdot, and adot = K(a) Omega, or w. Reads xd and om or w."""
+    for o, s in moving(m):
+        write_body(o, s.xd, parameter_rates(m, s), out, o.iq)
+
+
+def kinematics_residual(m: Memory, yd: Array, out: Array) -> None:
+    """out[:nq] = qdot - v, or adot - K(a) Omega for the rotations of the angular kind."""
+    n = head(m).n_q
+    kinematics_rate(m, out)
+    out[:n] = yd[:n] - out[:n]
+
+
+def parameter_rates(m: Memory, s: Any) -> Array:
+    """adot of one body. Reads om or w."""
+    chart = numbered(head(m).chart)
+    return chart.rate(s.a[: chart.n], s.om) if head(m).kind == ANGULAR else s.w[: chart.n]

@@ -1,4 +1,14 @@
-"""A step of size h from (t, y), with the unknowns u: dx and b of each body, then mu = h^2 la / 2 of the joints."""
+"""A step of size h from (t, y), with the unknowns u: dx and b of each body, then mu = h^2 la / 2 of the joints.
+
+Joints have g(z1, t1) = 0 and the forces -G(z_mean)^T la. G is linear in the natural coordinates, so G(z_mean) (z1 - z0)
+= g(z1) - g(z0): the discrete derivative of [BS09] (53).
+
+Of q(z) = s(t), a length or another quantity, the force -G(z_mean)^T la has the work -la (s(t1) - s(t0)), as G(z_mean)
+(z1 - z0) is the increment of q. Of a prescribed angle, with the direction a(s) = e1 cos s + e2 sin s of the first body
+and the direction b of the second one, G is that of the direction half way, a((s0 + s1) / 2). Both products a(s0) . b
+and a(s1) . b vanish at their ends, where b is a quarter turn from a: the increment of a_mean . b is
+2 sin((s1 - s0) / 2) or its opposite, and the work again a multiplier times s1 - s0.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +18,16 @@ from typing import Any, final
 import numpy as np
 
 from rbdae.graph.functions import Array, Memory, maximum, sqrt
-from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
+from rbdae.kernels.bodies.gather import clear_forces, gather_force_states, gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import place
-from rbdae.kernels.conserving import forces
 from rbdae.kernels.conserving.bodies import Rodrigues
 from rbdae.kernels.conserving.directors import Directors
-from rbdae.kernels.conserving.joints import driven, primitives_of
+from rbdae.kernels.conserving.forces import AlongInStep, forces_in_step, work_of
 from rbdae.kernels.conserving.newton import correction, units
-from rbdae.kernels.conserving.variational import finish
-from rbdae.kernels.memory import elements, head, newton_order, states
+from rbdae.kernels.constraints.drives import set_between, set_time
+from rbdae.kernels.constraints.primitives import primitive_forces, primitive_residual, primitive_vectors
+from rbdae.kernels.constraints.rows import dropped_residual
+from rbdae.kernels.memory import drives, elements, head, multipliers, newton_order, primitives, states
 from rbdae.kernels.records import DIRECTOR_RATE
 
 NOISE = 1e-10
@@ -24,16 +35,10 @@ NOISE = 1e-10
 round-off is no reason to iterate."""
 
 
-def place_at(m: Memory, y: Array) -> list[Array]:
-    """Natural coordinates (x, d1, d2, d3) of the bodies at y, and of the ground."""
-    gather_positions(m, y)
-    place(m)
-    return [np.vstack([s.x, s.d.reshape(3, 3)]) for s in states(m)]
-
-
 def bodies_of(m: Memory, y: Array, h: Any, kind: type[Rodrigues]) -> list[Rodrigues]:
     """The bodies at the start of a step."""
-    place_at(m, y)
+    gather_positions(m, y)
+    place(m)
     gather_velocities(m, y, head(m).n_q)
     kind = Directors if head(m).kind == DIRECTOR_RATE else kind
     return [kind(m, b, h) for b in range(head(m).n_bodies)]
@@ -45,47 +50,88 @@ def places(bodies: list[Rodrigues]) -> list[slice]:
     return [slice(*pair) for pair in pairwise(ends)]
 
 
+def natural(m: Memory) -> list[Array]:
+    """Natural coordinates (x, d1, d2, d3), (4, 3), of the bodies."""
+    return [np.vstack([s.x, s.d.reshape(3, 3)]) for s in states(m)[:-1]]
+
+
+def put(m: Memory, z: list[Array], rates: list[Array] | None = None) -> None:
+    """Natural coordinates (4, 3) of the bodies, and perhaps their rates, to the working memory."""
+    for s, at, rate in zip(states(m)[:-1], z, rates or z, strict=True):
+        s.x[:], s.d[:], s.xd[:], s.dd[:] = at[0], at[1:].ravel(), rate[0], rate[1:].ravel()
+
+
 @final
 class Step:
     """A step with its unknowns.
 
     Attributes
     ----------
-    z, d : mean natural coordinates of the bodies and the ground, and half of their increments
+    z, d : mean natural coordinates of the bodies, and half of their increments
     """
 
     def __init__(self, m: Memory, t: Any, y: Array, h: Any, u: Array, kind: type[Rodrigues]) -> None:
-        self.m, self.t, self.h = m, t + h * 0.5, h
+        self.m, self.t, self.h = m, t, h
         self.bodies = bodies_of(m, y, h, kind)
-        self.states = y[head(m).states_at : head(m).states_at + head(m).n_states]
-        self.primitives = primitives_of(m, t, h)
+        gather_force_states(m, y)
         self.own = places(self.bodies)
         for body, own in zip(self.bodies, self.own, strict=True):
             body.take(u[own])
         n = head(m).n_body_unknowns
         self.mu = u[n : n + head(m).n_rows]
-        ground = states(m)[head(m).n_bodies]
-        self.start = [*(body.z0 for body in self.bodies), np.vstack([ground.x, ground.d.reshape(3, 3)])]
-        self.d = [*(body.d for body in self.bodies), np.zeros((4, 3), dtype=object)]
+        self.start, self.d = [body.z0 for body in self.bodies], [body.d for body in self.bodies]
         self.z = [z + d for z, d in zip(self.start, self.d, strict=True)]
+        self.end = [z + d for z, d in zip(self.z, self.d, strict=True)]
         self.at_joints = self.start if kind.at_start else self.z
+
+    def to_middle(self) -> list[Array]:
+        """Put the bodies, the drives and the time to the middle; half of the increments of bodies and of the ground."""
+        put(self.m, self.z, [d * (2.0 / self.h) for d in self.d])
+        set_between(self.m, self.t, self.h)
+        return [*self.d, np.zeros((4, 3))]
 
     def forces(self) -> list[tuple[Array, Array]]:
         """h^2 / 2 times the natural forces (4, 3) on each body: its weight, and those of joints and applied forces."""
-        half = self.h * self.h * 0.5
-        acting = [np.zeros((4, 3), dtype=object) for _ in self.z]
-        forces.add_applied(self.m, self.t, self.h, self.z, self.d, self.states, acting)
-        for p in self.primitives:
-            p.pull_back(self.at_joints, self.mu, acting)
+        m, half = self.m, self.h * self.h * 0.5
+        halves = self.to_middle()
+        clear_forces(m)
+        for force in forces_in_step(m, self.h, halves):
+            force.act()
+        applied = [f * half for f in _loads(m)]
+        joints = joint_forces(m, self.at_joints, self.mu)
         weights = [np.vstack([b.o.weight, b.o.weight_d.reshape(3, 3)]) * half for b in self.bodies]
-        return [*zip(weights, acting, strict=False)]
+        return [(w, f + g) for w, f, g in zip(weights, applied, joints, strict=True)]
 
     def joint_rows(self) -> Array:
         """g(z1, t1), 0 in dropped rows."""
-        out = np.zeros(len(self.mu), dtype=object)
-        for p in self.primitives:
-            out[p.rows] = p.at_end(self.z, self.d)
-        return out
+        set_time(self.m, self.t + self.h)
+        put(self.m, self.end)
+        return joint_rows(self.m, 0)
+
+
+def _loads(m: Memory) -> list[Array]:
+    """The natural forces (4, 3) of the bodies."""
+    return [np.vstack([s.fx, s.fd.reshape(3, 3)]) for s in states(m)[:-1]]
+
+
+def joint_rows(m: Memory, level: int) -> Array:
+    """g, or gdot, of all joints, 0 in dropped rows."""
+    out = np.zeros(head(m).n_rows, dtype=object)
+    primitive_vectors(m, level)
+    primitive_residual(m, out, -head(m).n_internal, level)
+    dropped_residual(m, out, -head(m).n_internal)
+    return out
+
+
+def joint_forces(m: Memory, z: list[Array], mu: Array) -> list[Array]:
+    """-G^T mu (4, 3) on the bodies at natural coordinates z."""
+    put(m, z)
+    clear_forces(m)
+    primitive_vectors(m, 0)
+    n = head(m).n_internal
+    multipliers(m)[n : n + len(mu)] = mu
+    primitive_forces(m)
+    return _loads(m)
 
 
 def newton(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: type[Rodrigues]) -> None:
@@ -130,7 +176,7 @@ def advance(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: typ
     step = Step(m, t, y, h, u, kind)
     r = u[head(m).n_body_unknowns + head(m).n_rows]
     if kind.at_start:
-        finish(step)
+        _finish(step)
     for body in step.bodies:
         q, v = body.o.iq, head(m).n_q + body.o.iv
         parts = zip(body.position(r), body.end(r), strict=True)
@@ -140,17 +186,41 @@ def advance(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: typ
     _advance_windings(step, out)
 
 
+def _finish(step: Any) -> None:
+    """The momenta at the end of a step of QUAT.VI, on the constraints: M dv + G^T nu = 0, G (v + dv) = 0 at z1."""
+    m = step.m
+    for body, both in zip(step.bodies, step.forces(), strict=True):
+        body.finish(*both)
+    if not len(step.mu):
+        return
+
+    def rows(x: Array) -> Array:
+        """With x = (dv, nu)."""
+        forces = joint_forces(m, step.end, x[head(m).n_body_unknowns :])
+        changes = [body.momenta_of(x[own], f) for body, own, f in zip(step.bodies, step.own, forces, strict=True)]
+        moved = [body.moved(body.rates + x[own]) for body, own in zip(step.bodies, step.own, strict=True)]
+        put(m, step.end, moved)
+        return np.concatenate([*changes, joint_rows(m, 1)])
+
+    n = head(m).n_body_unknowns + head(m).n_rows
+    x = m.recorder.with_inputs("change", np.zeros(n))
+    c = correction(m, rows(x), units(x), -rows(np.zeros(n, dtype=object)))
+    for body, own in zip(step.bodies, step.own, strict=True):
+        body.change(c[own])
+
+
 def _advance_windings(step: Step, out: Array) -> None:
     """The windings at the positions of out, within or at the end of the step: phi0 and the increment from there."""
     m = step.m
-    turning = [e for e in elements(m)[: head(m).n_elements] if e.winding == 1]
-    if not turning:
+    if not any(e.winding == 1 for e in elements(m)):
         return
-    d = [(now - before) * 0.5 for now, before in zip(place_at(m, out), step.start, strict=True)]
-    z = [before + half for before, half in zip(step.start, d, strict=True)]
-    for e in turning:
-        of = forces.displacements(m, e, forces.pair(z, e.body), forces.pair(d, e.body), step.states)
-        out[head(m).states_at + e.state] = (of.mean + of.increments * 0.5)[0]
+    gather_positions(m, out)
+    place(m)
+    d = [(now - before) * 0.5 for now, before in zip(natural(m), step.start, strict=True)]
+    put(m, [before + half for before, half in zip(step.start, d, strict=True)], [half * (2.0 / step.h) for half in d])
+    for force in forces_in_step(m, step.h, [*d, np.zeros((4, 3))]):
+        if isinstance(force, AlongInStep) and force.e.winding == 1:
+            out[head(m).states_at + force.first_state] = force.at_end
 
 
 def work(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: type[Rodrigues]) -> None:
@@ -158,7 +228,11 @@ def work(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: type[R
     keeps it. Drives do -la dg, with dg = G(z_mean) (z1 - z0), in which a prescribed angle has the direction half way.
     """
     step = Step(m, t, y, h, u, kind)
-    done = forces.work(m, step.t, h, step.z, step.d, step.states)
-    for p in driven(m, step.primitives):
-        done -= step.mu[p.rows] @ p.along(step.z, step.d) * (4.0 / (h * h))
+    halves = step.to_middle()
+    done = sum((work_of(force, h) for force in forces_in_step(m, h, halves)), 0.0 * h)
+    put(m, step.z, step.d)
+    along = joint_rows(m, 1)
+    for p in (primitives(m)[e.primitive] for e in drives(m)):
+        own = slice(p.row - head(m).n_internal, p.row - head(m).n_internal + p.n)
+        done -= step.mu[own] @ along[own] * (4.0 / (h * h))
     out[0] = done

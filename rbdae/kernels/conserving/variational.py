@@ -34,8 +34,6 @@ import numpy as np
 
 from rbdae.graph.functions import Array, sqrt
 from rbdae.kernels.conserving.bodies import Rodrigues, quotient
-from rbdae.kernels.conserving.newton import correction, units
-from rbdae.kernels.memory import head
 from rbdae.rotations.vectors import axial, cross, skew
 
 
@@ -103,31 +101,3 @@ class Variational(Rodrigues):
     def angular_momentum(self, r: Any) -> Array:
         """J Om, which is linear in time."""
         return quotient(self.c, self.h) * (2.0 * (1.0 - r)) + self.y1 * r
-
-
-def finish(step: Any) -> None:
-    """The momenta at the end of a step of QUAT.VI, on the constraints: M dv + G^T nu = 0, G (v + dv) = 0 at z1."""
-    for body, both in zip(step.bodies, step.forces(), strict=True):
-        body.finish(*both)
-    if not len(step.mu):
-        return
-
-    end = [z + d for z, d in zip(step.z, step.d, strict=True)]
-
-    def rows(x: Array) -> Array:
-        """With x = (dv, nu)."""
-        nu, pulled = x[head(step.m).n_body_unknowns :], [np.zeros((4, 3), dtype=object) for _ in end]
-        g, rates = np.zeros(len(nu), dtype=object), [np.zeros((4, 3), dtype=object) for _ in end]
-        for k, (body, own) in enumerate(zip(step.bodies, step.own, strict=True)):
-            rates[k] = body.moved(body.rates + x[own])
-        for p in step.primitives:
-            p.pull_back(end, nu, pulled)
-            g[p.rows] = p.along(end, rates)
-        changes = [body.momenta_of(x[own], f) for body, own, f in zip(step.bodies, step.own, pulled, strict=False)]
-        return np.concatenate([*changes, g])
-
-    n = step.m.head.n_body_unknowns + step.m.head.n_rows
-    x = step.m.recorder.with_inputs("change", np.zeros(n))
-    c = correction(step.m, rows(x), units(x), -rows(np.zeros(n, dtype=object)))
-    for body, own in zip(step.bodies, step.own, strict=True):
-        body.change(c[own])

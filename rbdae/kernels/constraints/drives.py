@@ -7,9 +7,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from rbdae.graph.functions import Memory, cos, sin
+from rbdae.graph.functions import Array, Memory, cos, sin
 from rbdae.kernels.memory import drives, head, inputs, primitives
 from rbdae.kernels.user_functions import call_user_function
 
@@ -24,24 +26,39 @@ def set_time(m: Memory, t: float) -> None:
     head(m).time = t
     for i, e in enumerate(drives(m)):
         drive_values(m, i, t)
-        p = primitives(m)[e.primitive]
-        if e.kind == ANGLE:
-            s, sd, sdd = e.value[:3]
-            a = e.e1 * cos(s) + e.e2 * sin(s)
-            b = e.e2 * cos(s) - e.e1 * sin(s)  # da/ds
-            p.A[1:4], p.Ad[1:4], p.Add[1:4] = a, b * sd, b * sdd - a * (sd * sd)
-        elif e.kind == LENGTH:
-            s, sd, sdd = e.value[:3]
-            p.offset[0], p.offset_rate[0], p.offset_acceleration[0] = 0.5 * s * s, s * sd, sd * sd + s * sdd
-        else:
-            n = p.n
-            p.offset[:n], p.offset_rate[:n], p.offset_acceleration[:n] = np.split(e.value[: 3 * n], 3)
+        _drive(m, e)
 
 
-def drive_values(m: Memory, i: int, t: float) -> None:
+def set_between(m: Memory, t: Any, h: Any) -> None:
+    """The means of the values at t and t + h of all drives, without rates, at the time between."""
+    head(m).time = t + h * 0.5
+    for i, e in enumerate(drives(m)):
+        values = [drive_values(m, i, end)[0] + 0.0 for end in (t, t + h)]
+        e.value[:] = 0.0
+        e.value[0] = (values[0] + values[1]) * 0.5
+        _drive(m, e)
+
+
+def drive_values(m: Memory, i: int, t: float) -> Array:
     """s, s', s'' of one drive at a time, under the inputs that its law takes."""
     e = drives(m)[i]
     e.value[:] = 0.0  # what a law leaves out is not what it has written before
     n = e.n_inputs
     e.read[:n] = inputs(m)[e.input[:n]]
     call_user_function(e.law, t, e.read, e.value)
+    return e.value
+
+
+def _drive(m: Memory, e: Any) -> None:
+    """The values of a drive to its primitive."""
+    p = primitives(m)[e.primitive]
+    s, sd, sdd = e.value[:3]
+    if e.kind == ANGLE:
+        a = e.e1 * cos(s) + e.e2 * sin(s)
+        b = e.e2 * cos(s) - e.e1 * sin(s)  # da/ds
+        p.A[1:4], p.Ad[1:4], p.Add[1:4] = a, b * sd, b * sdd - a * (sd * sd)
+    elif e.kind == LENGTH:
+        p.offset[0], p.offset_rate[0], p.offset_acceleration[0] = 0.5 * s * s, s * sd, sd * sd + s * sdd
+    else:
+        n = p.n
+        p.offset[:n], p.offset_rate[:n], p.offset_acceleration[:n] = np.split(e.value[: 3 * n], 3)

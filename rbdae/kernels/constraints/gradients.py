@@ -11,7 +11,6 @@ import numpy as np
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import bodies, head, primitives, rows, states
 from rbdae.kernels.records import DIRECTOR_RATE
-from rbdae.rotations.directors import DIRECTORS
 
 
 def moving_sides(m: Memory, p: Array) -> Iterator[tuple[int, int, Any]]:
@@ -21,55 +20,35 @@ def moving_sides(m: Memory, p: Array) -> Iterator[tuple[int, int, Any]]:
             yield side, b, bodies(m)[b]
 
 
-def along(c: Array, side: int, D: Array) -> Array:
-    """sum_i c_i D[3 i:3 i + 3] over the directors of one side, (3, n): rates of c Z along the columns of D (9, n)."""
-    return (c[4 * side + 1 : 4 * side + 4] @ D.reshape(3, -1)).reshape(3, -1)
-
-
-def _basis(m: Memory, b: int) -> Array:
-    """D of a body. Reads B, which rates of directors do not have."""
-    return np.eye(9) if head(m).kind == DIRECTOR_RATE else states(m)[b].B[:, : bodies(m)[b].nr]
-
-
-def gradients(m: Memory) -> None:
-    """Gx and Gw: G with respect to (xdot, w) of both bodies of each primitive, zero in dropped rows. Reads P, Q and B
-    of the bodies."""
+def gradients(m: Memory, *, dropped: bool = False) -> None:
+    """Gx and Gw: G with respect to (xdot, w) of both bodies of each primitive, zero in dropped rows unless those are
+    asked for. Reads P, Q and B of the bodies."""
     for p, r in zip(primitives(m), rows(m), strict=True):
         keep = np.array(p.keep[: p.n])[:, None]
-        for side, b, _ in moving_sides(m, p):
-            gradient(p, r, side, _basis(m, b))
-            r.Gx[side, : p.n] = r.Gx[side, : p.n] * keep
-            r.Gw[side, : p.n] = r.Gw[side, : p.n] * keep
+        for side, b, o in moving_sides(m, p):
+            D = np.eye(9) if head(m).kind == DIRECTOR_RATE else states(m)[b].B[:, : o.nr]
+            for out, G in zip((r.Gx, r.Gw), gradient(p, r, side, D), strict=True):
+                out[side, : p.n, : G.shape[1]] = G if dropped else G * keep
 
 
-def whole_gradients(m: Memory) -> None:
-    """The same with the dropped rows."""
-    for p, r in zip(primitives(m), rows(m), strict=True):
-        for side, b, _ in moving_sides(m, p):
-            gradient(p, r, side, _basis(m, b))
-
-
-def twist_gradients(m: Memory) -> None:
-    """G with respect to (xdot, Omega), whatever the velocities of the formulation are, dropped rows included. Reads P,
-    Q and the directors; writes as `gradients` does."""
-    for p, r in zip(primitives(m), rows(m), strict=True):
-        for side, b, _ in moving_sides(m, p):
-            gradient(p, r, side, DIRECTORS.kinematics(states(m)[b].d))
-
-
-def gradient(p: Array, r: Array, side: int, D: Array) -> None:
+def gradient(p: Array, r: Array, side: int, D: Array) -> tuple[Array, Array]:
     """Gx and Gw of one side of a primitive."""
-    r.Gw[side, : p.n, : D.shape[1]] = rotation_rows(p, r, side, D)
     A, B = p.A[4 * side], p.B[4 * side]
-    r.Gx[side, : p.n] = np.eye(3) * A if p.linear == 1 else (r.Q * A + r.P * B) * p.scale
+    Gx = np.eye(3) * A if p.linear == 1 else (r.Q * A + r.P * B)[None] * p.scale
+    return Gx, rotation_rows(p, r, side, D)
 
 
 def rotation_rows(p: Array, r: Array, side: int, D: Array) -> Array:
     """The part of the rotation: dP, or scale (Q^T dP + P^T dQ)."""
-    dP = along(p.A, side, D)
+    dP = _along(p.A, side, D)
     if p.linear == 1:
         return dP
-    return ((r.Q @ dP + r.P @ along(p.B, side, D)) * p.scale)[None]
+    return ((r.Q @ dP + r.P @ _along(p.B, side, D)) * p.scale)[None]
+
+
+def _along(c: Array, side: int, D: Array) -> Array:
+    """sum_i c_i D[3 i:3 i + 3] over the directors of one side, (3, n): rates of c Z along the columns of D (9, n)."""
+    return (c[4 * side + 1 : 4 * side + 4] @ D.reshape(3, -1)).reshape(3, -1)
 
 
 def force_directions(m: Memory, i: int, side: int, n: int) -> Array:

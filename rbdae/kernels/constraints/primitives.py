@@ -73,12 +73,12 @@ def gradient_times(p: Array, r: Array, la: Array) -> Array:
 
 
 def primitive_forces(m: Memory) -> None:
-    """Add the constraint forces -G^T la of the joints to the natural forces. Reads the multipliers, P and Q; leaves
-    the multipliers of each primitive in r.la, 0 in dropped rows."""
+    """Add the constraint forces -G^T la of the joints to the natural forces, without those of dropped rows. Reads the
+    multipliers, P and Q."""
     S = states(m)
     la = multipliers(m)
     for p, r in zip(primitives(m), rows(m), strict=True):
-        r.la[: p.n] = la[p.row : p.row + p.n] * np.array(p.keep[: p.n])
-        for b, f in zip(p.body, gradient_times(p, r, r.la[: p.n]), strict=True):
+        of_joint = gradient_times(p, r, la[p.row : p.row + p.n] * np.array(p.keep[: p.n]))
+        for b, f in zip(p.body, of_joint, strict=True):
             S[b].fx[:] = S[b].fx - f[:3]
             S[b].fd[:] = S[b].fd - f[3:]

@@ -9,20 +9,21 @@ other; the natural forces F on them have the power F : zdot.
 
 where u is in V if it is constant and s is no angle: a constant torque about an axis would have no single value. The
 quantities follow from forms q = sum P . Q of points and directions P = sum A_k z_k, Q = sum B_k z_k: they are the q
-themselves (IDENTITY), the root of one (ROOT, a length), or the angle of which two are sine and cosine (ANGLE). A rate
-that belongs to no quantity is Q . Pdot, along axes of a body, or half the sum of d x ddot of the second body less that
-of the first (TURN), the relative angular velocity in space. Such forces have no potential.
+themselves (IDENTITY), the root of one (ROOT, a length), or the angle of which two are sine and cosine (ANGLE). A spring
+between points has s = P ([NS], Example C; POINT). A rate that belongs to no quantity is Q . Pdot, along axes of a body,
+or half the sum of d x ddot of the second body less that of the first (TURN), the relative angular velocity in space.
+Such forces have no potential.
 
 An angle with a stiffness has an internal state, its winding phi, with phidot the rate of the angle. The force takes the
 angle of the position, on the branch next to phi: it has no drift, and it depends on its arguments alone.
 
 `ByFunction` is a force by the user's functions, with internal states s: F(t, z, zdot, s, u) and sdot = f(t, z, zdot, s,
-u), or 0 = f for algebraic unknowns. It may have a potential V(t, z). `Spring` is one between two points.
+u), or 0 = f for algebraic unknowns. It may have a potential V(t, z).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import atan2, pi
 from typing import Any, final
@@ -32,7 +33,6 @@ import numpy as np
 from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import (
-    bushings,
     element_bodies,
     element_constants,
     element_inputs,
@@ -45,7 +45,7 @@ from rbdae.kernels.memory import (
     normals,
     states,
 )
-from rbdae.kernels.records import ANGLE, ROOT, STATEFUL, TURN, USER
+from rbdae.kernels.records import ANGLE, POINT, ROOT, STATEFUL, TURN, USER
 from rbdae.kernels.user_functions import call_user_function
 
 _TURN = 2.0 * pi
@@ -127,26 +127,6 @@ class Force:
             force_state_rates(self.m)[first : first + len(rates)] = rates
 
 
-@final
-class Spring(Force):
-    """F = -K P - D Pdot along P = sum A_k z_k between two points ([NS], Example C)."""
-
-    def __init__(self, m: Memory, i: int) -> None:
-        self.e = bushings(m)[i]
-        super().__init__(m, self.e.body)
-        self.P, self.Pd = self.e.A @ self.z, self.e.A @ self.zd
-
-    def natural(self) -> Array:
-        return np.outer(self.e.A, -(self.e.stiffness @ self.P + self.e.damping @ self.Pd))
-
-    def potential(self) -> Any:
-        return 0.5 * (self.P @ self.e.stiffness @ self.P)
-
-    def unconserved(self) -> Any:
-        return -(self.Pd @ self.e.damping @ self.Pd)
-
-
-@final
 class Along(Force):
     """A law along quantities of two bodies."""
 
@@ -154,44 +134,82 @@ class Along(Force):
         e = self.e = elements(m)[i]
         super().__init__(m, e.body)
         self.first_state, self.by_reaction = e.state, e.reaction > 0
-        self.q, self.r = self.forms()
-        self.s, self.J = displacements(e.shaping, self.q)
-        if e.winding == 1:
-            self.s[0] = self.s[0] + turns(self.s[0], force_states(m)[e.state])
-        self.sd = self.J @ self.r
+        self.s, self.J, self.sd = self.quantities()
 
-    def forms(self) -> tuple[Array, Array]:
-        """The forms q, zero where only their rates exist, and the rates r."""
-        z, zd = self.z, self.zd
-        zero = 0.0 * z[0, 0]
-        if self.e.shaping == TURN:
-            spins = cross(z, zd)
-            return np.array([zero] * 3), 0.5 * (spins[5:8].sum(axis=0) - spins[1:4].sum(axis=0))
-        q, r = [zero] * self.e.forms, [zero] * self.e.forms
-        for k in entries(self.m)[self.e.first : self.e.last]:
-            Q = k.B @ z
-            r[k.form] = r[k.form] + (k.A @ zd) @ Q
-            if self.e.holonomic:
-                P = k.A @ z
-                q[k.form] = q[k.form] + P @ Q
-                r[k.form] = r[k.form] + P @ (k.B @ zd)
-        return np.array(q), np.array(r)
+    def quantities(self) -> tuple[Array, Array, Array]:
+        """s, ds/dq and sdot."""
+        q, r = forms(self.m, self.e, self.z, self.zd)
+        s, J = displacements(self.e.shaping, q)
+        if self.e.winding == 1:
+            s[0] = s[0] + turns(s[0], force_states(self.m)[self.e.state])
+        return s, J, J @ r
 
     def natural(self) -> Array:
-        f = conserved(self.e, self.s)[1] + self._lost()
+        f = self._conserved()[1] + self._lost()
         return -pulled(self.m, self.e, self.z, self.J.T @ f)
 
     def potential(self) -> Any:
-        return conserved(self.e, self.s)[0]
+        return self._conserved()[0]
 
     def unconserved(self) -> Any:
         return -(self._lost() @ self.sd)
 
+    @property
+    def _has_potential(self) -> bool:
+        """Whether the load has one: a constant along what is no angle."""
+        e = self.e
+        return bool(e.holonomic == 1 and e.law == 0 and e.force == 0 and e.n_inputs == 0 and e.shaping != ANGLE)
+
+    def _conserved(self) -> tuple[Any, Array]:
+        """V and dV/ds."""
+        e, s, n = self.e, self.s, len(self.s)
+        d = s - e.rest[:n]
+        f = e.stiffness[:n, :n] @ d
+        V = e.level + 0.5 * (d @ f)
+        if self._has_potential:
+            u = e.constant[:n] * e.sign
+            V, f = V - u @ s, f - u
+        return V, f
+
     def _lost(self) -> Array:
-        return unconserved(self.m, self.e, head(self.m).time, self.s, self.sd)
+        """D sdot - u, with the load u(t, s, sdot) where it has no potential."""
+        e, n = self.e, len(self.s)
+        f = e.damping[:n, :n] @ self.sd
+        return f if self._has_potential else f - self._load() * e.sign
+
+    def _load(self) -> Array:
+        """u: a constant, inputs, a law of time, or one of the motion with constants and inputs, times a reaction's
+        size."""
+        m, e, n, t = self.m, self.e, len(self.s), head(self.m).time
+        if e.force != 0:
+            u = called(e.force, t, [*self.s, *self.sd, *_constants(m, e), *_read(m, e)], n)
+            return u * normals(m)[e.reaction - 1] if e.reaction > 0 else u
+        if e.law != 0:
+            return called(e.law, t, [], n)
+        return _read(m, e) if e.n_inputs else e.constant[:n]
 
     def rates(self) -> Array:
         return self.sd if self.e.winding == 1 else ()
+
+
+def forms(m: Memory, e: Array, z: Array, zd: Array) -> tuple[Array, Array]:
+    """The forms q of one law, zero where only their rates exist, and the rates r."""
+    zero = 0.0 * z[0, 0]
+    if e.shaping == TURN:
+        spins = cross(z, zd)
+        return np.array([zero] * 3), 0.5 * (spins[5:8].sum(axis=0) - spins[1:4].sum(axis=0))
+    if e.shaping == POINT:
+        A = entries(m)[e.first].A
+        return A @ z, A @ zd
+    q, r = [zero] * e.forms, [zero] * e.forms
+    for k in entries(m)[e.first : e.last]:
+        Q = k.B @ z
+        r[k.form] = r[k.form] + (k.A @ zd) @ Q
+        if e.holonomic:
+            P = k.A @ z
+            q[k.form] = q[k.form] + P @ Q
+            r[k.form] = r[k.form] + P @ (k.B @ zd)
+    return np.array(q), np.array(r)
 
 
 def pulled(m: Memory, e: Array, z: Array, w: Array) -> Array:
@@ -200,51 +218,13 @@ def pulled(m: Memory, e: Array, z: Array, w: Array) -> Array:
     if e.shaping == TURN:
         out[1:4], out[5:8] = -0.5 * cross(w, z[1:4]), 0.5 * cross(w, z[5:8])
         return out
+    if e.shaping == POINT:
+        return np.outer(entries(m)[e.first].A, w)
     for k in entries(m)[e.first : e.last]:
         out = out + np.outer(k.A, (k.B @ z) * w[k.form])
         if e.holonomic:
             out = out + np.outer(k.B, (k.A @ z) * w[k.form])
     return out
-
-
-def gradients(m: Memory, e: Array, z: Array) -> Array:
-    """g of the forms of one law at z, by rows (forms, 24). They are linear in z: q = g . z / 2 where it exists."""
-    return np.array([pulled(m, e, z, unit).ravel() for unit in np.eye(e.forms)])
-
-
-def has_potential(e: Array) -> bool:
-    """Whether the load of a law has one: a constant along what is no angle."""
-    return bool(e.holonomic == 1 and e.law == 0 and e.force == 0 and e.n_inputs == 0 and e.shaping != ANGLE)
-
-
-def conserved(e: Array, s: Array) -> tuple[Any, Array]:
-    """V and dV/ds of one law at s."""
-    n = len(s)
-    d = s - e.rest[:n]
-    f = e.stiffness[:n, :n] @ d
-    V = e.level + 0.5 * (d @ f)
-    if has_potential(e):
-        u = e.constant[:n] * e.sign
-        V, f = V - u @ s, f - u
-    return V, f
-
-
-def unconserved(m: Memory, e: Array, t: Any, s: Array, sd: Array) -> Array:
-    """D sdot - u of one law at t, s and sdot, with the load u(t, s, sdot) where it has no potential."""
-    n = len(s)
-    f = e.damping[:n, :n] @ sd
-    return f if has_potential(e) else f - _load(m, e, t, s, sd) * e.sign
-
-
-def _load(m: Memory, e: Array, t: Any, s: Array, sd: Array) -> Array:
-    """u: a constant, inputs, a law of time, or one of the motion with constants and inputs, times a reaction's size."""
-    n, read = len(s), _read(m, e)
-    if e.force != 0:
-        u = called(e.force, t, [*s, *sd, *_constants(m, e), *read], n)
-        return u * normals(m)[e.reaction - 1] if e.reaction > 0 else u
-    if e.law != 0:
-        return called(e.law, t, [], n)
-    return read if e.n_inputs else e.constant[:n]
 
 
 def _read(m: Memory, e: Array) -> Array:
@@ -268,7 +248,6 @@ def displacements(shaping: int, q: Array) -> tuple[Array, Array]:
     return q + 0.0, np.eye(len(q))
 
 
-@final
 class ByFunction(Force):
     """A force by a user's function f(t, z, zdot, s, u, p) = (F, sdot) with internal states s, inputs u and constants p,
     and perhaps another one, V(t, z)."""
@@ -284,6 +263,10 @@ class ByFunction(Force):
         x = [*self.z.ravel(), *zd.ravel(), *s, *_read(m, e), *_constants(m, e)]
         return called(e.force, head(m).time, x, self.z.size + e.n_states)
 
+    def without_rates(self) -> Array:
+        """F (4 n, 3) at rest."""
+        return self._at(0.0 * self.zd)[: self.z.size].reshape(self.z.shape)
+
     @cached_property
     def _results(self) -> Array:
         return self._at(self.zd)
@@ -295,35 +278,42 @@ class ByFunction(Force):
         return self._results[self.z.size :]
 
     def potential(self) -> Any:
-        if self.e.potential == 0:
-            return 0.0
-        return called(self.e.potential, head(self.m).time, self.z.ravel(), 1)[0]
+        return 0.0 if self.e.potential == 0 else self.potential_at(self.z)
+
+    def potential_at(self, z: Array, later: Any = 0.0) -> Any:
+        """V at other natural coordinates, and at another time."""
+        return called(self.e.potential, head(self.m).time + later, z.ravel(), 1)[0]
 
     def at_rest(self) -> Any:
         """The power of F without rates, if that has a potential, W. Where V depends on the time, too, it is not what V
         loses: those who have an interval take the rest from there."""
         if self.e.potential == 0:
             return 0.0
-        return np.sum(self._at(0.0 * self.zd)[: self.z.size] * self.zd.ravel())
+        return np.sum(self.without_rates() * self.zd)
 
     def unconserved(self) -> Any:
         return self.power() - self.at_rest()
 
 
-def element(m: Memory, i: int) -> Force:
-    """The force of one element."""
-    return ByFunction(m, i) if elements(m)[i].shaping in (USER, STATEFUL) else Along(m, i)
+def applied_forces(m: Memory) -> None:
+    """Add all applied forces but friction under reactions to the natural forces. Leaves the rates of the internal
+    states."""
+    for force in all_forces(m):
+        if not force.by_reaction:
+            force.act()
 
 
 def element_force(m: Memory, i: int) -> None:
-    """Add the force of one element to the natural forces. Writes the rates of its internal states."""
-    element(m, i).act()
+    """Add the force of one element along quantities to the natural forces."""
+    Along(m, i).act()
 
 
-def all_forces(m: Memory) -> Iterator[Force]:
-    """All applied forces, those between points first: what is added here is known to equations, energy and work. Reads
-    the natural coordinates and `force_states`."""
-    for i in range(head(m).n_bushings):
-        yield Spring(m, i)
+def all_forces(
+    m: Memory,
+    along: Callable[[Memory, int], Force] = Along,
+    by_function: Callable[[Memory, int], Force] = ByFunction,
+) -> Iterator[Force]:
+    """All applied forces: what is added here is known to equations, energy, work and the
+    steps of conserving schemes, which have laws of their own. Reads the natural coordinates and `force_states`."""
     for i in range(head(m).n_elements):
-        yield element(m, i)
+        yield (by_function if elements(m)[i].shaping in (USER, STATEFUL) else along)(m, i)

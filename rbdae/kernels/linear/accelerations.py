@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import collect_forces
-from rbdae.kernels.bodies.gather import clear_accelerations
+from rbdae.kernels.bodies.gather import clear_accelerations, gather_force_states
 from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
-from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.entry import entry
-from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.forces.internal_states import gather_force_states
+from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.linear.friction_columns import make_columns, margins, superpose_friction
 from rbdae.kernels.linear.saddle import add_joints, factorise, solve_saddle
@@ -35,7 +33,6 @@ def accelerations(m: Memory) -> None:
     collect_forces(m, right_hand_side(m))
     side = constraint_side(m)
     constraint_rows(m, side, 0, 2)
-    clear_dropped(m, side, 0)
     side[:] = -side
     if head(m).unit_norm == 1:
         unit_quaternions.free_accelerations(m)
