@@ -31,7 +31,8 @@ import numpy as np
 
 from rbdae.graph.functions import Array
 from rbdae.kernels.forces.elements import called
-from rbdae.rotations.vectors import cross, inverse
+from rbdae.kernels.linear.small import inverse
+from rbdae.rotations.vectors import cross
 
 FLOOR = 1e-16
 """Of D . D, in units of sum z . z."""
