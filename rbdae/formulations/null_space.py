@@ -35,10 +35,10 @@ from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.forces.reaction_friction import add_friction
 from rbdae.kernels.linear.accelerations import accelerations, eliminated_normals
+from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.memory import bodies, head, solution, states, velocity_metric
 from rbdae.kernels.null_space.quasi_velocities import QuasiVelocities, velocities_from_nu
 from rbdae.kernels.outputs import position_rows
-from rbdae.rotations.vectors import inverse
 
 
 def _set_state(m: Memory, t: float, y: Array) -> QuasiVelocities:

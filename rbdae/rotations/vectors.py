@@ -43,11 +43,6 @@ def reciprocal(D: Array) -> Array:
     return C / (d1 @ C[:, 0])
 
 
-def inverse(A: Array) -> Array:
-    """A^-1, (3, 3)."""
-    return reciprocal(A.T)
-
-
 def angular_velocity(D: Array, rates: Array) -> Array:
     """Omega, the axial vector of W = R^-1 Rdot, of directors and their rates in rows, D = R^T.
 

@@ -16,10 +16,10 @@ import numpy as np
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass
+from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.rotations.quaternion import QUATERNION
-from rbdae.rotations.vectors import inverse
 
 _BELOW = ([1, 2, 2], [0, 0, 1])
 """The places below the diagonal, in the order of the constraints."""

@@ -20,9 +20,9 @@ import numpy as np
 
 from rbdae.graph.functions import Array, Memory, is_zero, select, sqrt
 from rbdae.kernels.constraints.gradients import moving_sides
+from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.memory import bodies, closing_rows, head, primitives, states, velocity_selection
 from rbdae.kernels.null_space.trees import Tree, row_of
-from rbdae.rotations.vectors import inverse
 
 
 def selection(m: Memory) -> Array:

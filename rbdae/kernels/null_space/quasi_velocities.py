@@ -34,13 +34,13 @@ from rbdae.kernels.bodies.gather import clear_accelerations, gather_acceleration
 from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
+from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.memory import bodies, head, primitives, states
 from rbdae.kernels.null_space.loops import Loops
 from rbdae.kernels.null_space.sparse_loops import SparseLoops
 from rbdae.kernels.null_space.spherical_trees import ROOT, SphericalTree
 from rbdae.kernels.null_space.trees import Tree
 from rbdae.kernels.records import LOOPS, SPHERICAL_TREE, TREE
-from rbdae.rotations.vectors import inverse
 
 
 @final

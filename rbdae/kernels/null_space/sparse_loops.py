@@ -18,6 +18,7 @@ import numpy as np
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.constraints.gradients import moving_sides, side_rows
+from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.linear.static_factors import factorise_rows, solve_factors
 from rbdae.kernels.memory import (
     head,
@@ -35,7 +36,6 @@ from rbdae.kernels.memory import (
     velocity_metric,
     velocity_selection,
 )
-from rbdae.rotations.vectors import inverse
 
 CORRECTIONS = 2
 

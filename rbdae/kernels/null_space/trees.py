@@ -25,9 +25,9 @@ import numpy as np
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.constraints.gradients import side_rows, velocities_at
+from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tree_velocities
 from rbdae.kernels.null_space.spherical_trees import ROOT
-from rbdae.rotations.vectors import inverse
 
 
 def row_of(m: Memory, i: int, side: int, k: int) -> tuple[slice, Array]:
