@@ -24,10 +24,10 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.graph.graph import Graph
 
-CONST, TIME, INPUT = -1, -2, -3
-"""Operands outside the list: constants; t and c; other inputs."""
+OUTSIDE = {"const": -1, "t": -2, "c": -3, "y": -4, "yd": -5, "selection": -6}
+"""Operands outside the list: constants, and inputs by their vector."""
 
-NOTHING = -4
+NOTHING = -7
 """No operand."""
 
 _LEAST_TIMES, _LEAST_NODES = 3, 48
@@ -42,7 +42,7 @@ class Listing:
     ----------
     nodes : (n,) the numbers of the nodes in the graph
     operation : (n,) a number for each operation and use of the result (`marks`)
-    operand : (n, 3) places of the operands in the list, or `CONST`, `TIME`, `INPUT`, `NOTHING`
+    operand : (n, 3) places of the operands in the list, or `OUTSIDE`, `NOTHING`
     number : (n, 3) the operands' numbers in the graph
     single : (n,) whether a node must not be in a loop: calls
     """
@@ -80,8 +80,7 @@ def listing(graph: Graph, nodes: Sequence[int], marks: dict[int, int]) -> Listin
             others = others[:1]
         for j in others:
             if j not in place:
-                leaf = every[j]
-                place[j] = CONST if leaf[0] == "const" else TIME if leaf[1] in ("t", "c") else INPUT
+                place[j] = OUTSIDE[every[j][0] if every[j][0] == "const" else every[j][1]]
             operand.append(place[j])
         number += others
         for _ in range(3 - len(others)):

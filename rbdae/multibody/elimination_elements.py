@@ -18,17 +18,16 @@ first, and its right side g; ``pair`` the block E between it and another joint, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.graph.order import deepest_first
-from rbdae.graph.symbols import Condition, Recorder
 from rbdae.kernels.linear.schur import SUSPENDED
 from rbdae.machine.elements import Kind, Place, Result, Run
+from rbdae.multibody.element_kinds import Written
 
 _MOST_NEIGHBOURS = 8
 """Neighbours up to which it is asked whether they are joined to each other."""
@@ -102,68 +101,17 @@ _LEAST = 1e-13
 `rbdae.kernels.linear.schur`."""
 
 
-@final
-class Block:
-    """One kind of steps: named blocks of numbers on symbols, and what is made of them.
-
-    Parameters
-    ----------
-    sizes : of the blocks that it reads, by names: the first word is the same for blocks whose distance is the same for
-        all elements
-    """
-
-    def __init__(self, sizes: Mapping[str, int]) -> None:
-        self.recorder = Recorder({name: np.linspace(1.0, 2.0, size) for name, size in sizes.items()}, 100_000)
-        self.inputs = {name: self.recorder.inputs(name) for name in sizes}
-        self.results: list[tuple[str, int, int, bool]] = []
-        self.guards: dict[int, bool] = {}
-
-    def gives(self, name: str, values: Any, *, adds: bool = False) -> None:
-        """Numbers of a block."""
-        nodes = [self.recorder.number(value) for value in np.ravel(values)]
-        self.results += [(name, i, node, adds) for i, node in enumerate(nodes)]
-
-    def rely(self, condition: Any) -> None:
-        """A condition of the call."""
-        if isinstance(condition, Condition):
-            self.guards[condition.node] = True
-
-    def kind(self, places: dict[str, Ints]) -> Kind:
-        """The elements; `places` has where each block begins."""
-        graph = self.recorder.graph
-        order = deepest_first(graph, [*self.guards, *(node for _, _, node, _ in self.results)])
-        inputs = {}
-        for k in order:
-            if graph.nodes[k][0] == "input":
-                _, name, i = graph.nodes[k]
-                inputs[k] = _at(name, places[name] + i)
-        results = [Result(node, _at(name, places[name] + i), adds) for name, i, node, adds in self.results]
-        return Kind(graph, order, len(next(iter(places.values()))), inputs, results, self.guards)
-
-
-def _at(name: str, places: Ints) -> Place:
-    return Place("work", name.partition(".")[0], places)
-
-
-def _lower(n: int) -> list[tuple[int, int]]:
-    return [(i, j) for i in range(n) for j in range(i + 1)]
-
-
-def _own_sizes(n: int, floored: int) -> dict[str, int]:
-    return {"own.D": n * (n + 1) // 2, "own.start": n, "own.g": n} | ({"own.floor": n} if floored else {})
-
-
-def _factors(block: Block, n: int) -> tuple[Any, list[Any]]:
+def _factors(of: Written, n: int, floored: int) -> tuple[Any, list[Any]]:
     """L and the inverse pivots of D."""
     A = np.zeros((n, n), dtype=object)
-    for value, (i, j) in zip(block.inputs["own.D"], _lower(n), strict=True):
-        A[i, j] = value
+    A[np.tril_indices(n)] = of.reads("own.D", n * (n + 1) // 2)
+    start, floor = of.reads("own.start", n), of.reads("own.floor", n) if floored else ()
     L, d = np.eye(n, dtype=object), list[Any]()
     for j in range(n):
         pivot = A[j, j]
-        if "own.floor" in block.inputs:
-            pivot = (abs(pivot) < block.inputs["own.floor"][j]).select(SUSPENDED, pivot)
-        block.rely(_LEAST * block.inputs["own.start"][j] < abs(pivot))
+        if floored:
+            pivot = (abs(pivot) < floor[j]).select(SUSPENDED, pivot)
+        of.rely(_LEAST * start[j] < abs(pivot))
         d.append(1.0 / pivot)
         for i in range(j + 1, n):
             L[i, j] = A[i, j] * d[j]
@@ -186,66 +134,52 @@ def _solved(L: Any, d: Sequence[Any], x: Any) -> Any:
     return np.array(x, dtype=object)
 
 
-def last(n: int, floored: int) -> Block:
+def last(of: Written, n: int, floored: int) -> None:
     """The last joint of a component: la."""
-    block = Block(_own_sizes(n, floored))
-    L, d = _factors(block, n)
-    block.gives("own.g", _solved(L, d, block.inputs["own.g"]))
-    return block
+    of.gives("own.g", _solved(*_factors(of, n, floored), of.reads("own.g", n)))
 
 
-def into_one(n: int, m: int, floored: int) -> Block:
+def into_one(of: Written, n: int, m: int, floored: int) -> None:
     """A joint with one neighbour."""
-    block = Block(_own_sizes(n, floored) | {"pair.E": n * m})
-    L, d = _factors(block, n)
-    E = block.inputs["pair.E"].reshape(n, m)
-    z, Y = _solved(L, d, block.inputs["own.g"]), np.column_stack([_solved(L, d, E[:, j]) for j in range(m)])
-    block.gives("own.g", z)
-    block.gives("pair.Y", Y)
-    block.gives("other.D", [-(E[:, i] @ Y[:, j]) for i, j in _lower(m)], adds=True)
-    block.gives("other.g", -(E.T @ z), adds=True)
-    return block
+    L, d = _factors(of, n, floored)
+    z = _solved(L, d, of.reads("own.g", n))
+    of.gives("own.g", z)
+    _into(of, L, d, z, m)
 
 
-def factor(n: int, floored: int) -> Block:
-    """A joint with several neighbours: L and inverse pivots in place of D, z = D^-1 g."""
-    block = Block(_own_sizes(n, floored))
-    L, d = _factors(block, n)
-    block.gives("own.D", [d[i] if i == j else L[i, j] for i, j in _lower(n)])
-    block.gives("own.g", _solved(L, d, block.inputs["own.g"]))
-    return block
-
-
-def neighbour(n: int, m: int) -> Block:
-    """Such a joint, and one of its neighbours: Y = D^-1 E, and the neighbour's D and g."""
-    block = Block({"own.D": n * (n + 1) // 2, "own.g": n, "pair.E": n * m})
-    L, d = np.eye(n, dtype=object), list[Any]([0.0] * n)
-    for value, (i, j) in zip(block.inputs["own.D"], _lower(n), strict=True):
-        if i == j:
-            d[i] = value
-        else:
-            L[i, j] = value
-    E, z = block.inputs["pair.E"].reshape(n, m), block.inputs["own.g"]
+def _into(of: Written, L: Any, d: Sequence[Any], z: Any, m: int) -> None:
+    """A joint into one of its neighbours: Y = D^-1 E, and the neighbour's D and g."""
+    E = of.reads("pair.E", len(d) * m).reshape(len(d), m)
     Y = np.column_stack([_solved(L, d, E[:, j]) for j in range(m)])
-    block.gives("pair.Y", Y)
-    block.gives("other.D", [-(E[:, i] @ Y[:, j]) for i, j in _lower(m)], adds=True)
-    block.gives("other.g", -(E.T @ z), adds=True)
-    return block
+    of.gives("pair.Y", Y)
+    of.gives("other.D", [-(E[:, i] @ Y[:, j]) for i, j in zip(*np.tril_indices(m), strict=True)], adds=True)
+    of.gives("other.g", -(E.T @ z), adds=True)
 
 
-def two_neighbours(n: int, m: int, k: int) -> Block:
+def factor(of: Written, n: int, floored: int) -> None:
+    """A joint with several neighbours: L and inverse pivots in place of D, z = D^-1 g."""
+    L, d = _factors(of, n, floored)
+    of.gives("own.g", _solved(L, d, of.reads("own.g", n)))
+    L[np.diag_indices(n)] = d
+    of.gives("own.D", L[np.tril_indices(n)])
+
+
+def neighbour(of: Written, n: int, m: int) -> None:
+    """Such a joint, and one of its neighbours."""
+    L = np.zeros((n, n), dtype=object)
+    L[np.tril_indices(n)] = of.reads("own.D", n * (n + 1) // 2)
+    _into(of, L, np.diag(L), of.reads("own.g", n), m)
+
+
+def two_neighbours(of: Written, n: int, m: int, k: int) -> None:
     """Such a joint, and two of its neighbours: E between these."""
-    block = Block({"first.E": n * m, "second.Y": n * k})
-    E, Y = block.inputs["first.E"].reshape(n, m), block.inputs["second.Y"].reshape(n, k)
-    block.gives("both.E", -(E.T @ Y), adds=True)
-    return block
+    E, Y = of.reads("first.E", n * m).reshape(n, m), of.reads("second.Y", n * k).reshape(n, k)
+    of.gives("both.E", -(E.T @ Y), adds=True)
 
 
-def back(n: int, m: int) -> Block:
+def back(of: Written, n: int, m: int) -> None:
     """la of a joint, from that of one that was eliminated later."""
-    block = Block({"pair.Y": n * m, "other.g": m})
-    block.gives("own.g", -(block.inputs["pair.Y"].reshape(n, m) @ block.inputs["other.g"]), adds=True)
-    return block
+    of.gives("own.g", -(of.reads("pair.Y", n * m).reshape(n, m) @ of.reads("other.g", m)), adds=True)
 
 
 @final
@@ -335,7 +269,7 @@ class _Steps:
         self._kinds: dict[tuple[Any, ...], list[dict[str, int]]] = {}
         self._runs: list[tuple[tuple[Any, ...], int, int]] = []
 
-    def add(self, make: Callable[..., Block], sizes: Iterable[int], places: dict[str, int]) -> None:
+    def add(self, make: Callable[..., None], sizes: Iterable[int], places: dict[str, int]) -> None:
         """One more element."""
         key = (make, *map(int, sizes))
         members = self._kinds.setdefault(key, [])
@@ -351,8 +285,9 @@ class _Steps:
         numbers = {key: first + k for k, key in enumerate(self._kinds)}
         kinds = []
         for (make, *sizes), members in self._kinds.items():
-            places = {name: np.array([one[name] for one in members], dtype=np.int64) for name in members[0]}
-            kinds.append(make(*sizes).kind(places))
+            of = Written({name: ("work", np.array([one[name] for one in members])) for name in members[0]})
+            make(of, *sizes)
+            kinds.append(of.kind(as_written=True))
         return kinds, [Run(numbers[key], begin, end) for key, begin, end in self._runs]
 
 

@@ -18,10 +18,8 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.graph.graph import Graph
-from rbdae.graph.symbols import Recorder
 from rbdae.machine.elements import Kind, Place, Result, Run
-from rbdae.multibody.element_kinds import kind_of, recorded_kind
+from rbdae.multibody.element_kinds import Written, recorded_kind
 from rbdae.multibody.elimination_elements import elimination
 from rbdae.multibody.recording import places_of_selected, selected
 from rbdae.multibody.rhs_recording import Matrix, Motion
@@ -30,7 +28,6 @@ from rbdae.multibody.velocity_selection import MOST_DENSE
 from rbdae.multibody.workspace import Workspace
 
 _CORRECTIONS = 2
-_MOST_NODES = 20_000
 
 _SELECTED = {"velocity_selection", "velocity_metric"}
 
@@ -103,79 +100,71 @@ class LoopElements:
 
     def _start(self) -> Kind:
         """W, and W S^T, or zeros."""
-        columns = self._columns()
-        n_v, n_nu = self._workspace.layout.n_velocities, len(self._workspace.owned["velocity_selection"])
-        recorder = Recorder({"W": np.ones(3), "S": np.ones(3)}, _MOST_NODES)
-        W, S = recorder.inputs("W"), recorder.inputs("S")
-        places, results = dict[tuple[str, int], Place](), list[Result]()
-        for i in range(3):
-            metric = self._places["velocity_metric"] + n_v + n_nu + columns + i
-            places["W", i] = Place("selection", "W", metric)
-            places["S", i] = Place("selection", "S", self._selection(0, columns + i))
-            v = W[i] * S[i] if self._dense else 0.0
-            results.append(Result(recorder.number(W[i]), Place("work", "weights", self._weights + columns + i)))
-            results.append(Result(recorder.number(v), Place("work", "v", self._v + columns + i)))
-        return kind_of(recorder.graph, results, places, len(columns), most=1)
+        columns, n_v = self._columns(), self._workspace.layout.n_velocities
+        first = self._places["velocity_metric"] + n_v + len(self._workspace.owned["velocity_selection"])
+        of = Written(
+            {
+                "W": ("selection", first + columns),
+                "S": ("selection", self._selection(0, columns)),
+                "weights": ("work", self._weights + columns),
+                "v": ("work", self._v + columns),
+            }
+        )
+        W = of.reads("W", 3)
+        of.gives("weights", W)
+        of.gives("v", W * of.reads("S", 3) if self._dense else np.zeros(3))
+        return of.kind(most=1)
 
     def _chosen(self) -> Kind:
         """Selected components are nu, and have no weight."""
         row, column = self._rows()
-        recorder = Recorder({"W": np.ones(3), "S": np.ones(3), "nu": [1.0]}, _MOST_NODES)
-        (nu,), W, S = (recorder.inputs(name) for name in ("nu", "W", "S"))
-        places = {("nu", 0): Place("y", "nu", self._workspace.layout.v.start + row)}
-        results = []
-        for i in range(3):
-            places["S", i] = Place("selection", "S", self._selection(row, column + i))
-            places["W", i] = Place("work", "weights", self._weights + column + i)
-            results.append(
-                Result(recorder.number(-(W[i] * S[i])), Place("work", "weights", self._weights + column + i), True)
-            )
-            results.append(Result(recorder.number(nu * S[i]), Place("work", "v", self._v + column + i), True))
-        return kind_of(recorder.graph, results, places, len(row), most=1)
+        of = Written(
+            {
+                "nu": ("y", self._workspace.layout.v.start + row),
+                "S": ("selection", self._selection(row, column)),
+                "weights": ("work", self._weights + column),
+                "v": ("work", self._v + column),
+            }
+        )
+        (nu,), S = of.reads("nu", 1), of.reads("S", 3)
+        of.gives("weights", -(of.reads("weights", 3) * S), adds=True)
+        of.gives("v", S * nu, adds=True)
+        return of.kind(most=1)
 
     def _scaled(self) -> list[Kind]:
         """S v, and w = v nu / (S v)."""
-        columns, zero = self._columns(), Graph()
+        columns = self._columns()
         total = np.zeros(len(columns), dtype=np.int64) + self._sum
-        recorder = Recorder({"S": np.ones(3), "v": np.ones(3)}, _MOST_NODES)
-        share = recorder.inputs("S") @ recorder.inputs("v")
-        places = {("S", i): Place("selection", "S", self._selection(0, columns + i)) for i in range(3)}
-        v = {("v", i): Place("work", "v", self._v + columns + i) for i in range(3)}
-        w = Recorder({"v": np.ones(3), "nu": [1.0], "sum": [1.0]}, _MOST_NODES)
-        (nu,), (size,) = w.inputs("nu"), w.inputs("sum")
-        scale = nu / size
-        results = [
-            Result(w.number(x * scale), Place("work", "w", self._w + columns + i)) for i, x in enumerate(w.inputs("v"))
-        ]
-        given = {
-            ("nu", 0): Place("y", "nu", 0 * columns + self._workspace.layout.v.start),
-            ("sum", 0): Place("work", "s", total),
+        blocks: dict[str, tuple[str, Any]] = {
+            "S": ("selection", self._selection(0, columns)),
+            "v": ("work", self._v + columns),
+            "w": ("work", self._w + columns),
+            "sum": ("work", total),
+            "nu": ("y", 0 * columns + self._workspace.layout.v.start),
         }
-        return [
-            kind_of(zero, [Result(zero.const(0.0), Place("work", "s", total[:1]))], {}, 1),
-            kind_of(
-                recorder.graph,
-                [Result(recorder.number(share), Place("work", "s", total), True)],
-                places | v,
-                len(columns),
-                most=1,
-            ),
-            kind_of(w.graph, results, given | v, len(columns), most=1),
-        ]
+        cleared, added, scaled = Written({"sum": ("work", total[:1])}), Written(blocks), Written(blocks)
+        cleared.gives("sum", 0.0)
+        added.gives("sum", added.reads("S", 3) @ added.reads("v", 3), adds=True)
+        (nu,), (size,) = scaled.reads("nu", 1), scaled.reads("sum", 1)
+        scaled.gives("w", scaled.reads("v", 3) * (nu / size))
+        return [of.kind(most=1) for of in (cleared, added, scaled)]
 
     def after(self) -> list[Kind]:
         """From accelerations to nudot."""
         start = self._workspace.layout.v.start
         row, column = (0 * self._columns(), self._columns()) if self._dense else self._rows()
-        recorder, zero = Recorder({"S": np.ones(3), "a": np.ones(3)}, _MOST_NODES), Graph()
-        share = recorder.number(recorder.inputs("S") @ recorder.inputs("a"))
-        places = {("S", i): Place("selection", "S", self._selection(row, column + i)) for i in range(3)}
-        places |= {("a", i): Place("work", "a", self.motion.rates[1] + column + i) for i in range(3)}
         n_nu = len(self._workspace.owned["velocity_selection"])
-        return [
-            kind_of(zero, [Result(zero.const(0.0), Place("out", "nu", start + np.arange(n_nu)))], {}, n_nu, most=1),
-            kind_of(recorder.graph, [Result(share, Place("out", "nu", start + row), True)], places, len(row), most=1),
-        ]
+        cleared = Written({"nu": ("out", start + np.arange(n_nu))})
+        cleared.gives("nu", 0.0)
+        of = Written(
+            {
+                "S": ("selection", self._selection(row, column)),
+                "a": ("work", self.motion.rates[1] + column),
+                "nu": ("out", start + row),
+            }
+        )
+        of.gives("nu", of.reads("S", 3) @ of.reads("a", 3), adds=True)
+        return [cleared.kind(most=1), of.kind(most=1)]
 
     # ------------------------------------------------------------ steps of v -= W G^T (G W G^T)^-1 G v
 
@@ -184,70 +173,64 @@ class LoopElements:
         joint, of = self._joints.kinds[k], self._joints.kinds[k].of
         results = self._joints.results(k, 1)
         if k in self._known:
-            nodes = of.nodes(joint.known)
-            results += [Result(node, place) for node, place in zip(nodes, self._known_places(k), strict=True)]
+            first = self._known[k] + joint.rows * np.arange(len(self._joints.which(k)))
+            results += [Result(node, Place("work", "known", first + i)) for i, node in enumerate(of.nodes(joint.known))]
         return recorded_kind(self._joints.numbers, self.motion, of.graph, results, of, {})
-
-    def _known_places(self, k: int) -> list[Place]:
-        """The places of g_I of joints of a kind."""
-        rows, n = self._joints.kinds[k].rows, len(self._joints.which(k))
-        return [Place("work", "known", self._known[k] + rows * np.arange(n) + i) for i in range(rows)]
 
     def _cleared(self) -> list[Kind]:
         """Blocks that the elimination alone makes are zero before it."""
-        graph, n = Graph(), self._work.cleared - self._work.first
+        n = self._work.cleared - self._work.first
         if not n:
             return []
-        zero = Result(graph.const(0.0), Place("work", "fill", self._work.first + np.arange(n)))
-        return [kind_of(graph, [zero], {}, n, most=1)]
+        of = Written({"fill": ("work", self._work.first + np.arange(n))})
+        of.gives("fill", 0.0)
+        return [of.kind(most=1)]
 
     def _blocks(self) -> list[Kind]:
         """The blocks of G W G^T and the right side G v + g_I."""
         kinds = []
         for k, joint in enumerate(self._joints.kinds):
-            recorder = Recorder({"none": [0.0]}, _MOST_NODES)
-            gradients, weights, velocities, places = self._inputs(recorder, k)
-            n, which = joint.rows, self._joints.which(k)
-            D = sum((K * W @ K.T for K, W in zip(gradients, weights, strict=True)), np.zeros((n, n), dtype=object))
-            g = np.zeros(n, dtype=object)
-            if k in self._known:
-                g = recorder.with_inputs("known", [0.0] * n)
-                places |= {("known", i): place for i, place in enumerate(self._known_places(k))}
-            g = sum((K @ v for K, v in zip(gradients, velocities, strict=True)), g)
-            lower = [recorder.number(D[i, j]) for i in range(n) for j in range(i + 1)]
-            results = self._work.results(which, lower, [recorder.number(x) for x in g])
-            kinds.append(kind_of(recorder.graph, results, places, len(which)))
+            of, which = self._written(k), self._joints.which(k)
+            sides = [self._side(of, k, b) for b in range(len(joint.K))]
+            D = sum((K * W @ K.T for K, W, _ in sides), np.zeros((joint.rows, joint.rows), dtype=object))
+            g = of.reads("known", joint.rows) if k in self._known else np.zeros(joint.rows, dtype=object)
+            g = sum((K @ v for K, _, v in sides), g)
+            number = of.recorder.number
+            lower = [number(x) for x in D[np.tril_indices(joint.rows)]]
+            of.results += self._work.results(which, lower, [number(x) for x in g])
+            kinds.append(of.kind())
         return kinds
 
     def _pushed(self) -> list[Kind]:
         """v -= W G^T z."""
         kinds = []
         for k, joint in enumerate(self._joints.kinds):
-            recorder = Recorder({"z": np.ones(joint.rows)}, _MOST_NODES)
-            gradients, weights, _, places = self._inputs(recorder, k)
-            z, side = recorder.inputs("z"), self._work.side[self._joints.which(k)]
-            places |= {("z", i): Place("work", "z", side + i) for i in range(joint.rows)}
-            results = []
-            for b, (K, W) in enumerate(zip(gradients, weights, strict=True)):
-                change = -(W * (K.T @ z))
-                results += [Result(recorder.number(x), places[f"v{b}", i], True) for i, x in enumerate(change)]
-            results = [result for result in results if recorder.graph.value(result.node) != 0.0]
-            kinds.append(kind_of(recorder.graph, results, places, len(side)))
+            of = self._written(k)
+            z = of.reads("z", joint.rows)
+            for b in range(len(joint.K)):
+                K, W, _ = self._side(of, k, b)
+                of.gives(f"v{b}", -(W * (K.T @ z)), adds=True)
+            kinds.append(of.kind())
         return kinds
 
-    def _inputs(
-        self, recorder: Recorder, k: int
-    ) -> tuple[list[Matrix], list[Any], list[Any], dict[tuple[str, int], Place]]:
-        """The gradients of joints of a kind by sides, weights and v of the bodies, and the places of all these."""
-        joint, places = self._joints.kinds[k], dict[tuple[str, int], Place]()
-        gradients, weights, velocities = list[Matrix](), list[Any](), list[Any]()
-        for b, K in enumerate(joint.K):
-            gradients.append(matrix(recorder, f"K{b}", cells_of(joint, K)[0], K.shape))
-            n, bodies = K.shape[1], joint.of.group.bodies[:, joint.of.moving[b]]
-            iv = self._workspace.arrays["bodies"]["iv"][bodies]
-            weights.append(recorder.with_inputs(f"W{b}", [1.0] * n))
-            velocities.append(recorder.with_inputs(f"v{b}", [1.0] * n))
-            places |= {(f"K{b}", i): place for i, place in enumerate(self._joints.gradient(k, b)[0].values())}
-            places |= {(f"W{b}", i): Place("work", f"W{b}", self._weights + iv + i) for i in range(n)}
-            places |= {(f"v{b}", i): Place("work", f"v{b}", self._v + iv + i) for i in range(n)}
-        return gradients, weights, velocities, places
+    def _written(self, k: int) -> Written:
+        """Elements for joints of a kind: the gradients by sides, the weights and v of their bodies, g_I and z."""
+        joint, which = self._joints.kinds[k], self._joints.which(k)
+        blocks: dict[str, tuple[str, Any]] = {"z": ("work", self._work.side[which])}
+        if k in self._known:
+            blocks["known"] = ("work", self._known[k] + joint.rows * np.arange(len(which)))
+        for b in range(len(joint.K)):
+            iv = self._workspace.arrays["bodies"]["iv"][joint.of.group.bodies[:, joint.of.moving[b]]]
+            blocks[f"K{b}"] = ("work", self._joints.begin(k, b))
+            blocks |= {f"W{b}": ("work", self._weights + iv), f"v{b}": ("work", self._v + iv)}
+        return Written(blocks)
+
+    def _side(self, of: Written, k: int, b: int) -> tuple[Matrix, Any, Any]:
+        """The gradients of one side, and the weights and v of its body."""
+        K = self._joints.kinds[k].K[b]
+        cells, n = cells_of(self._joints.kinds[k], K)
+        return (
+            matrix(of.reads(f"K{b}", n), cells, K.shape),
+            of.reads(f"W{b}", K.shape[1]),
+            of.reads(f"v{b}", K.shape[1]),
+        )

@@ -11,15 +11,12 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import Loaded
-from rbdae.graph.symbols import NotStraight, Recorder, Symbol
+from rbdae.graph.symbols import NotStraight
 from rbdae.machine.elements import Kind, Place, Result
-from rbdae.multibody.element_kinds import ElementNumbers, kind_of
+from rbdae.multibody.element_kinds import ElementNumbers, Written
 from rbdae.multibody.elimination_elements import Work
 from rbdae.multibody.rhs_recording import Joint, Matrix
-
-_MOST_NODES = 20_000
 
 Cell = Any
 """A constant, or a name and a number."""
@@ -91,11 +88,18 @@ class StoredJoints:
             width += len(entries)
         return found, self.work.take(width * len(joint.of.group.bodies)), width
 
+    def begin(self, k: int, b: int) -> Ints:
+        """Where the stored entries of a side of joints of a kind begin: those of K, then those of A."""
+        _, first, width = self._gradients[k][b]
+        begins: Ints = first + width * np.arange(len(self.which(k)))
+        return begins
+
     def gradient(self, k: int, b: int) -> list[dict[tuple[int, int], Place]]:
         """Where the stored entries of K of a side of joints of a kind, and of A, are."""
-        found, first, width = self._gradients[k][b]
-        elements = first + width * np.arange(len(self.which(k)))
-        return [{at: Place("work", f"K{b}", elements + i) for at, i in stored.items()} for stored in found]
+        begin = self.begin(k, b)
+        return [
+            {at: Place("work", f"K{b}", begin + i) for at, i in stored.items()} for stored in self._gradients[k][b][0]
+        ]
 
     def results(self, k: int, n_matrices: int) -> list[Result]:
         """K of joints of a kind to where it is stored, and A if there are two matrices."""
@@ -115,7 +119,7 @@ class StoredJoints:
                 a, i, b, j = b, j, a, i
             k, l = (int(np.searchsorted(self._firsts, x, side="right")) - 1 for x in (a, b))
             sides.setdefault((k, i, l, j), []).append((a, b))
-        kinds: dict[Any, list[tuple[_Pair, dict[tuple[str, int], Ints]]]] = {}
+        kinds: dict[Any, list[tuple[_Pair, Sequence[Ints], dict[str, Ints]]]] = {}
         for (k, i, l, j), members in sides.items():
             pair = _Pair(self.kinds[k], i, self.kinds[l], j, weighted=weights is not None)
             one, other = np.array(members).T
@@ -127,23 +131,20 @@ class StoredJoints:
                 scales = self.numbers.places(
                     of.loaded, pair.numbers, [column[here] for column in of.columns], len(here)
                 )
-            at = {("scale", n): place for n, place in enumerate(scales)}
-            stored, first, width = self._gradients[k][i]
-            start = first + width * here + (0 if pair.by_scales else width - len(stored[-1]))
-            at |= {("first", n): start + n for n in range(pair.n_first)}
-            _, first, width = self._gradients[l][j]
-            at |= {("other", n): first + width * (other - self._firsts[l]) + n for n in range(pair.n_other)}
-            at["E", 0] = np.array([work.edges[a, b] for a, b in members])
-            kinds.setdefault(pair.structure, []).append((pair, at))
+            stored, _, width = self._gradients[k][i]
+            at = {
+                "first": self.begin(k, i)[here] + (0 if pair.by_scales else width - len(stored[-1])),
+                "other": self.begin(l, j)[other - self._firsts[l]],
+                "E": np.array([work.edges[a, b] for a, b in members]),
+            }
+            kinds.setdefault(pair.structure, []).append((pair, scales, at))
         out = []
         for found in kinds.values():
-            graph, nodes = found[0][0].recorded()
-            scales_in = "numbers" if weights is None else "work"
-            places = {key: np.concatenate([at[key] for _, at in found]) for key in found[0][1]}
-            E = places.pop(("E", 0))
-            inputs = {key: Place(scales_in if key[0] == "scale" else "work", key[0], at) for key, at in places.items()}
-            results = [Result(node, Place("work", "E", E + n)) for n, node in enumerate(nodes)]
-            out.append(kind_of(graph, results, inputs, len(E)))
+            scales = [np.concatenate(at) for at in zip(*(scales for _, scales, _ in found), strict=True)]
+            blocks = {name: ("work", np.concatenate([at[name] for *_, at in found])) for name in found[0][2]}
+            of = Written({"scale": ("numbers" if weights is None else "work", scales), **blocks})
+            of.gives("E", found[0][0].block(of))
+            out.append(of.kind())
         return out
 
 
@@ -184,18 +185,18 @@ class _Pair:
             self.numbers.append(found)
         return ("number", self.numbers.index(found))
 
-    def recorded(self) -> tuple[Graph, list[int]]:
-        """The block by rows: inputs are ``"first"``, ``"other"`` and ``"scale"``."""
-        recorder = Recorder({"scale": np.ones(self.n_scales)}, _MOST_NODES)
-        left = matrix(recorder, "first", self._left, self._shapes[0])
-        right = matrix(recorder, "other", self._right, self._shapes[1])
+    def block(self, of: Written) -> Matrix:
+        """The block, which reads ``"first"``, ``"other"`` and ``"scale"``."""
+        left = matrix(of.reads("first", self.n_first), self._left, self._shapes[0])
+        right = matrix(of.reads("other", self.n_other), self._right, self._shapes[1])
+        scale = of.reads("scale", self.n_scales)
         if self._weighted:
-            left = left * recorder.inputs("scale")
+            left = left * scale
         elif self.by_scales:
             n = left.shape[1] - 3
-            share, *inverse = matrix(recorder, "scale", self._share, (len(self._share),))
+            share, *inverse = matrix(scale, self._share, (len(self._share),))
             left = np.hstack([left[:, :n] * share, left[:, n:] @ np.reshape(inverse, (3, 3))])
-        return recorder.graph, [recorder.number(value) for value in (left @ right.T).ravel()]
+        return left @ right.T
 
 
 def cells_of(joint: Joint, values: Matrix) -> tuple[tuple[Cell, ...], int]:
@@ -212,9 +213,9 @@ def cells_of(joint: Joint, values: Matrix) -> tuple[tuple[Cell, ...], int]:
     return tuple(cells), n
 
 
-def matrix(recorder: Recorder, name: str, cells: Sequence[Cell], shape: tuple[int, ...]) -> Matrix:
-    """A matrix from what is stored of it, the inputs of this name."""
+def matrix(stored: Any, cells: Sequence[Cell], shape: tuple[int, ...]) -> Matrix:
+    """A matrix from what is stored of it."""
     out = np.empty(len(cells), dtype=object)
     for k, cell in enumerate(cells):
-        out[k] = Symbol(recorder, recorder.graph.node("input", name, cell[1])) if isinstance(cell, tuple) else cell
+        out[k] = stored[cell[1]] if isinstance(cell, tuple) else cell
     return out.reshape(shape)
