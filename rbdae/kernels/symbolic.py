@@ -27,7 +27,7 @@ class SymbolicMemory:
     """
 
     def __init__(self, head: Any, arrays: Mapping[str, Any], inputs: Mapping[str, Any], recorder: Any = None) -> None:
-        self.head, self.recorder = _record(head[0]), recorder
+        self.head, self.recorder = opened(head)[0], recorder
         self._arrays = arrays
         for name, array in inputs.items():
             setattr(self, name, array)
@@ -42,7 +42,8 @@ class SymbolicMemory:
 def opened(array: Any) -> Any:
     """An array as kernels read it: objects with attributes for its records; numbers as arrays of objects."""
     if array.dtype.names:
-        return [_record(row) for row in array]
+        fields = [_field(array[name]) for name in array.dtype.names]
+        return [SimpleNamespace(**dict(zip(array.dtype.names, row, strict=True))) for row in zip(*fields, strict=True)]
     return array.copy() if array.dtype.kind == "i" else objects(array)
 
 
@@ -55,15 +56,10 @@ def objects(array: Any) -> Any:
     return out
 
 
-def _record(row: Any) -> SimpleNamespace:
-    return SimpleNamespace(**{name: _field(row[name]) for name in row.dtype.names})
-
-
-def _field(value: Any) -> Any:
-    if not isinstance(value, np.ndarray):
-        return value.item()
-    if value.dtype.names:
-        return [_record(row) for row in value]
-    if value.dtype.kind != "i":
-        return objects(value)
-    return value.tolist() if value.ndim == 1 else value.copy()
+def _field(column: Any) -> Any:
+    """One field of all records."""
+    if column.dtype.names:
+        return [opened(rows) for rows in column]
+    if column.ndim == 1 or (column.ndim == 2 and column.dtype.kind == "i"):
+        return column.tolist()
+    return column.copy() if column.dtype.kind == "i" else objects(column)

@@ -138,7 +138,7 @@ class _Rolling:
         """The node of a turn for an operand, by its nodes in all turns."""
         position = self._position[nodes]
         if position[0] >= part.first:
-            return here[position[0] - part.first]
+            return here[int(position[0]) - part.first]
         if position[0] >= 0:
             return turn.read(Place("work", "m", self._place[position]))
         leaf = self._graph.nodes[nodes[0]]

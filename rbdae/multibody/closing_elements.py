@@ -75,7 +75,7 @@ class _Closing(Assembling):
 
     def __init__(self, workspace: Workspace, groups: list[Group]) -> None:
         self._workspace, own = workspace, constants(workspace)
-        self._multipliers, self._internal = False, []
+        self._multipliers, self._internal, self._wide = False, [], False
         self._motion = Motion(("y", workspace.layout.q.stop), ("out", 0))
         self._of_bodies = [_Body(workspace, group, own) for group in groups if not group.records]
         joints = [group for group in groups if group.primitives.shape[1]]

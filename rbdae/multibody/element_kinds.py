@@ -91,7 +91,7 @@ class Written:
     def reads(self, name: str, n: int) -> Any:
         """The n numbers of a block."""
         self._inputs |= {(name, i): self._place(name, i) for i in range(n)}
-        return self.recorder.with_inputs(name, np.linspace(1.0, 2.0, n))
+        return self.recorder.with_inputs(name, np.linspace(1.0, 2.0, n).tolist())
 
     def gives(self, name: str, values: Any, *, adds: bool = False) -> None:
         """The numbers of a block, or what is added to them."""

@@ -36,8 +36,9 @@ Rounds = list[list[tuple[int, list[int]]]]
 """For each round the joints, and for each of them the neighbours that come later."""
 
 
-def elimination_rounds(n: int, pairs: Sequence[tuple[int, int]]) -> Rounds:
-    """The rounds of n joints, of which those in pairs have a body in common."""
+def elimination_rounds(n: int, pairs: Sequence[tuple[int, int]], *, wide: bool = False) -> Rounds:
+    """The rounds of n joints, of which those in pairs have a body in common; few rounds of many joints each if `wide`,
+    with more products."""
     around: list[set[int]] = [set() for _ in range(n)]
     for a, b in pairs:
         if a != b:
@@ -52,7 +53,12 @@ def elimination_rounds(n: int, pairs: Sequence[tuple[int, int]]) -> Rounds:
         free |= {a for a in changed if _adds_nothing(a, around)}
         chosen: list[int] = []
         near: set[int] = set()
-        for a in sorted(free) or [min(left, key=lambda a: (len(around[a]), a))]:
+        if wide:
+            most = max(2, min(len(around[a]) for a in left))
+            candidates = sorted((a for a in left if len(around[a]) <= most), key=lambda a: (len(around[a]), a))
+        else:
+            candidates = sorted(free) or [min(left, key=lambda a: (len(around[a]), a))]
+        for a in candidates:
             if a not in near:
                 chosen.append(a)
                 near |= around[a]
@@ -168,7 +174,7 @@ def neighbour(of: Written, n: int, m: int) -> None:
     """Such a joint, and one of its neighbours."""
     L = np.zeros((n, n), dtype=object)
     L[np.tril_indices(n)] = of.reads("own.D", n * (n + 1) // 2)
-    _into(of, L, np.diag(L), of.reads("own.g", n), m)
+    _into(of, L, [*np.diag(L)], of.reads("own.g", n), m)
 
 
 def two_neighbours(of: Written, n: int, m: int, k: int) -> None:
@@ -192,6 +198,7 @@ class Work:
     pairs : pairs of joints that have a body in common
     first : the first place
     order : that of elimination where equations may be suspended
+    wide : whether rounds are few, for NumPy
 
     Attributes
     ----------
@@ -205,11 +212,19 @@ class Work:
     """
 
     def __init__(
-        self, rows: Ints, pairs: Sequence[tuple[int, int]], first: int = 0, order: Sequence[int] | None = None
+        self,
+        rows: Ints,
+        pairs: Sequence[tuple[int, int]],
+        first: int = 0,
+        order: Sequence[int] | None = None,
+        *,
+        wide: bool = False,
     ) -> None:
-        self.rows = rows
+        self.rows, self.wide = rows, wide
         self.floored = order is not None
-        self.rounds = elimination_rounds(len(rows), pairs) if order is None else rounds_in_order(order, pairs)
+        self.rounds = (
+            elimination_rounds(len(rows), pairs, wide=wide) if order is None else rounds_in_order(order, pairs)
+        )
         order = [a for chosen in self.rounds for a, _ in chosen]
         self.rank = np.empty(len(rows), dtype=np.int64)
         self.rank[order] = np.arange(len(rows))
@@ -263,9 +278,11 @@ class Work:
 
 @final
 class _Steps:
-    """Elements of all kinds of steps in the order in which they are computed."""
+    """Elements of all kinds of steps in the order in which they are computed. Runs do not go on from one round to the
+    next if rounds are `apart`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, apart: bool) -> None:
+        self._apart, self._open = apart, False
         self._kinds: dict[tuple[Any, ...], list[dict[str, int]]] = {}
         self._runs: list[tuple[tuple[Any, ...], int, int]] = []
 
@@ -275,10 +292,15 @@ class _Steps:
         members = self._kinds.setdefault(key, [])
         k = len(members)
         members.append(places)
-        if self._runs and self._runs[-1][0] == key:
+        if self._open and self._runs[-1][0] == key:
             self._runs[-1] = (key, self._runs[-1][1], k + 1)
         else:
             self._runs.append((key, k, k + 1))
+        self._open = True
+
+    def next_round(self) -> None:
+        """Go on with the next round."""
+        self._open = self._open and not self._apart
 
     def made(self, first: int) -> tuple[list[Kind], list[Run]]:
         """The kinds, whose numbers begin with `first`, and the runs."""
@@ -293,8 +315,9 @@ class _Steps:
 
 def elimination(work: Work, first: int) -> tuple[list[Kind], list[Run]]:
     """The elements that turn g into la, whose kinds are numbered from `first`, and their runs."""
-    steps, rows = _Steps(), work.rows
+    steps, rows = _Steps(apart=work.wide), work.rows
     for chosen in work.rounds:
+        steps.next_round()
         several = [(a, later) for a, later in chosen if len(later) > 1]
         for a, later in chosen:
             if len(later) == 0:
@@ -312,6 +335,7 @@ def elimination(work: Work, first: int) -> tuple[list[Kind], list[Run]]:
                 places = {"first.E": work.edges[a, b], "second.Y": work.solved((a, c)), "both.E": work.edges[b, c]}
                 steps.add(two_neighbours, rows[[a, b, c]], places)
     for chosen in reversed(work.rounds):
+        steps.next_round()
         for a, later in reversed(chosen):
             for b in later:
                 steps.add(back, rows[[a, b]], _own(work, a) | _pair(work, a, b))

@@ -21,15 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Ints
+from rbdae._arrays import Ints, Vec
 from rbdae.formulations import explicit, null_space
 from rbdae.graph.graph import Graph
-from rbdae.machine.elements import Elements, Kind, Place, Result, Run
+from rbdae.graph.symbols import NotStraight
+from rbdae.machine.elements import Elements, Kind, Place, Result, Run, evaluated
 from rbdae.multibody.element_groups import Group, groups_of, of_elements
 from rbdae.multibody.element_kinds import LANES, ElementNumbers, copied, recorded_kind
 from rbdae.multibody.elimination_elements import elimination
 from rbdae.multibody.loop_elements import LoopElements, of_components
-from rbdae.multibody.recording import constants, opened_numbers, places_of_selected, selected
+from rbdae.multibody.recording import constants, opened_numbers, places_of_selected, selected, selection_numbers
 from rbdae.multibody.rhs_recording import (
     DIRECTORS,
     NATURAL,
@@ -55,6 +56,9 @@ BODIES_FROM, REDUCED_FROM, LOOPS_FROM, ALWAYS_FROM = 20, 25, 200, 40
 time, with velocities, quasi-velocities of trees or of loops as unknowns, and where there are at least `_LEAST` of a
 kind (docs/decisions.md)."""
 
+NUMPY_FROM = 100
+"""Bodies from which single states are quicker by NumPy than by the kernel on floats."""
+
 _LEAST = 3
 _NONE = np.zeros(0, dtype=np.int64)
 
@@ -63,19 +67,25 @@ _MOST_JOINTS = 64
 
 
 def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
-    """Whether a kernel with results of this shape is a right-hand side in velocities or in quasi-velocities that may be
-    made of elements, the multipliers with it but for the internal ones under forces that are no transposed gradients.
-    """
+    """Whether a kernel is a right-hand side in velocities or in quasi-velocities that is made of elements."""
+    return bool(
+        workspace.model.n >= _least(workspace.settings)
+        and workspace.memory.opened
+        and kernel in (explicit.rhs, null_space.rhs)
+        and _may(workspace, shape)
+    )
+
+
+def _may(workspace: Workspace, shape: tuple[int, ...]) -> bool:
+    """Whether elements have these results: rates, and multipliers but for the internal ones under forces that are no
+    transposed gradients."""
     layout, settings = workspace.layout, workspace.settings
     with_multipliers = (layout.n_differential + layout.n_constraints,)
     return bool(
-        kernel in (explicit.rhs, null_space.rhs)
-        and (
+        (
             shape == (layout.n_differential,)
             or (shape == with_multipliers and not (layout.n_internal and settings.forms))
         )
-        and workspace.model.n >= _least(settings)
-        and workspace.memory.opened
         and of_elements(workspace.arrays)
         and _possible_velocities(workspace)
     )
@@ -120,6 +130,25 @@ def rhs_elements(workspace: Workspace, n_results: int) -> Elements | None:
     return Assembling(workspace, groups, multipliers=n_results > workspace.layout.n_differential).elements()
 
 
+def rates_by_numpy(workspace: Workspace, t: float, y: Vec) -> Vec | None:
+    """The rates and multipliers at one state of a long model, by NumPy on stacks of elements; None for models that have
+    what elements do not, and at states where a condition does not hold."""
+    layout, settings = workspace.layout, workspace.settings
+    n = layout.n_differential + layout.n_constraints
+    if workspace.model.n < NUMPY_FROM or settings.reduced or not _may(workspace, (n,)):
+        return None
+    groups = groups_of(workspace, apart=True)
+    if not few_kinds(workspace, groups):
+        return None
+    try:
+        elements = Assembling(workspace, groups, multipliers=True, wide=True).elements()
+    except NotStraight:
+        return None
+    inputs = {"t": t, "y": y, "selection": selection_numbers(workspace)}
+    with np.errstate(all="ignore"):
+        return evaluated(elements, inputs, opened_numbers(workspace).values, n)
+
+
 def add_all(kinds: list[Kind], runs: list[Run], new: list[Kind]) -> None:
     """Kinds of which all elements are computed, one kind after the other."""
     runs += [Run(len(kinds) + k, 0, kind.count) for k, kind in enumerate(new)]
@@ -127,10 +156,10 @@ def add_all(kinds: list[Kind], runs: list[Run], new: list[Kind]) -> None:
 
 
 class Assembling:
-    """The elements of a model."""
+    """The elements of a model; those for NumPy are `wide`: few runs of many elements, as they are recorded."""
 
-    def __init__(self, workspace: Workspace, groups: Sequence[Group], *, multipliers: bool) -> None:
-        self._workspace, self._multipliers = workspace, multipliers
+    def __init__(self, workspace: Workspace, groups: Sequence[Group], *, multipliers: bool, wide: bool = False) -> None:
+        self._workspace, self._multipliers, self._wide = workspace, multipliers, wide
         own = constants(workspace)
         bodies = [group for group in groups if not group.records]
         placed = keeps_directors(workspace)
@@ -149,7 +178,7 @@ class Assembling:
         # forces of joints along rotational velocities
         self._first_force = self._first_load + (NATURAL * n if forces else 0)
         first = self._first_force + (DIRECTORS * n if self._internal else 0)
-        self._joints = joints = StoredJoints(kinds, numbers, first, floored=self._floored)
+        self._joints = joints = StoredJoints(kinds, numbers, first, floored=self._floored, wide=wide)
         self._work = joints.work
         first = workspace.layout.v.start
         self._motion = Motion(("y", first), ("out", first))
@@ -263,4 +292,5 @@ class Assembling:
         return self._kind(new, results, of, places)
 
     def _kind(self, graph: Graph, results: list[Result], of: Recorded, places: Mapping[tuple[str, int], Place]) -> Kind:
-        return recorded_kind(self._joints.numbers, self._motion, graph, results, of, places)
+        numbers, motion = self._joints.numbers, self._motion
+        return recorded_kind(numbers, motion, graph, results, of, places, as_recorded=self._wide)

@@ -30,6 +30,7 @@ class StoredJoints:
     ----------
     first : the first place in the work vector
     floored : whether equations may be suspended
+    wide : whether the elimination is for NumPy
 
     Attributes
     ----------
@@ -39,20 +40,22 @@ class StoredJoints:
     work : places of the blocks of G M^-1 G^T
     """
 
-    def __init__(self, kinds: Sequence[Joint], numbers: ElementNumbers, first: int, *, floored: bool) -> None:
+    def __init__(
+        self, kinds: Sequence[Joint], numbers: ElementNumbers, first: int, *, floored: bool, wide: bool = False
+    ) -> None:
         self.kinds, self.numbers = kinds, numbers
         counts = [len(joint.of.group.bodies) for joint in kinds]
         self._firsts = np.cumsum([0, *counts])
         self.pairs = list(self._found())
         if len({(a, b) for a, _, b, _ in self.pairs}) < len(self.pairs):
             raise NotStraight("two elements have two bodies in common")
-        self.work = self.blocks(first, self._order() if floored else None)
+        self.work = self.blocks(first, self._order() if floored else None, wide=wide)
         self._gradients = [[self._stored(joint, b) for b in range(len(joint.K))] for joint in kinds]
 
-    def blocks(self, first: int, order: Sequence[int] | None = None) -> Work:
+    def blocks(self, first: int, order: Sequence[int] | None = None, *, wide: bool = False) -> Work:
         """Places of the blocks of a matrix with the pattern of G G^T."""
         rows = np.repeat(np.array([joint.rows for joint in self.kinds], dtype=np.int64), np.diff(self._firsts))
-        return Work(rows, [(a, b) for a, _, b, _ in self.pairs], first, order)
+        return Work(rows, [(a, b) for a, _, b, _ in self.pairs], first, order, wide=wide)
 
     def _order(self) -> list[int]:
         """The joints in the order in which kernels eliminate them.
@@ -142,9 +145,9 @@ class StoredJoints:
         for found in kinds.values():
             scales = [np.concatenate(at) for at in zip(*(scales for _, scales, _ in found), strict=True)]
             blocks = {name: ("work", np.concatenate([at[name] for *_, at in found])) for name in found[0][2]}
-            of = Written({"scale": ("numbers" if weights is None else "work", scales), **blocks})
-            of.gives("E", found[0][0].block(of))
-            out.append(of.kind())
+            written = Written({"scale": ("numbers" if weights is None else "work", scales), **blocks})
+            written.gives("E", found[0][0].block(written))
+            out.append(written.kind(as_written=work.wide))
         return out
 
 
