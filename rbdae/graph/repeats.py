@@ -12,8 +12,6 @@ occurs once is not extended. So the time grows with n log^2 n for any list.
 
 from __future__ import annotations
 
-import heapq
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -101,49 +99,23 @@ def listing(graph: Graph, nodes: Sequence[int], marks: dict[int, int]) -> Listin
 def stretches(found: Listing) -> list[Stretch]:
     """The list cut into stretches, with `times` = 1 without repetition. Stretches that save most text are chosen first,
     others from the rest."""
-    queue = [(-(total // p - 1) * p, a, p, total) for a, p, total in _repetitions(found)]
-    heapq.heapify(queue)
-    taken: list[Stretch] = []
-    begins: list[int] = []
-    while queue:
-        _, a, p, total = heapq.heappop(queue)
-        near = max(bisect_right(begins, a) - 1, 0)
-        gaps = list(_free(taken, near, a, a + total))
-        if gaps != [(a, a + total)]:
-            for b, end in gaps:
-                if _enough(p, end - b):
-                    heapq.heappush(queue, (-((end - b) // p - 1) * p, b, p, end - b))
-            continue
-        exact = _exact(found, Stretch(a, p, total // p))
-        if exact is not None:
-            k = bisect_right(begins, exact.first)
-            begins.insert(k, exact.first)
-            taken.insert(k, exact)
-    out: list[Stretch] = []
-    begin = 0
-    for part in taken:
+    n = len(found.nodes)
+    free, taken = np.ones(n, dtype=bool), list[Stretch]()
+    for first, period, total in sorted(_repetitions(found), key=lambda each: each[1] - each[2] // each[1] * each[1]):
+        places = first + np.flatnonzero(free[first : first + total])
+        for gap in np.split(places, np.flatnonzero(np.diff(places) != 1) + 1):
+            if _enough(period, len(gap)):
+                exact = _exact(found, Stretch(int(gap[0]), period, len(gap) // period))
+                if exact is not None:
+                    free[exact.first : exact.first + period * exact.times] = False
+                    taken.append(exact)
+    out, begin = list[Stretch](), 0
+    for part in sorted([*taken, Stretch(n, 0, 0)], key=lambda part: part.first):
         if part.first > begin:
             out.append(Stretch(begin, part.first - begin, 1))
         out.append(part)
-        begin = _end(part)
-    n = len(found.nodes)
-    return [*out, Stretch(begin, n - begin, 1)] if n > begin else out
-
-
-def _end(part: Stretch) -> int:
-    return part.first + part.length * part.times
-
-
-def _free(taken: Sequence[Stretch], near: int, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """The free intervals of [begin, end) between stretches; stretches before `near` end before it."""
-    for k in range(near, len(taken)):
-        if taken[k].first >= end:
-            break
-        if taken[k].first > begin:
-            yield begin, taken[k].first
-        begin = max(begin, _end(taken[k]))
-    if begin < end:
-        yield begin, end
+        begin = part.first + part.length * part.times
+    return out[:-1]
 
 
 def _enough(period: int, total: int) -> bool:

@@ -102,7 +102,7 @@ class _Closing(Assembling):
         kinds, runs = list[Kind](), list[Run]()
         n = len(self._joints.kinds)
         first = [self._loosened(body) for body in self._of_bodies]
-        add_all(kinds, runs, first + [self._joint(k) for k in range(n)] + self._joints.between(self._work))
+        add_all(kinds, runs, first + [self._joint(k) for k in range(n)] + self._joints.between())
         more, solving = elimination(self._work, len(kinds))
         kinds += more
         runs += solving
@@ -166,7 +166,7 @@ class _Closing(Assembling):
     def _joint(self, k: int) -> Kind:
         joint, of = self._joints.kinds[k], self._joints.kinds[k].of
         results = self._work.results(self._joints.which(k), of.nodes(joint.block), of.nodes(joint.side))
-        return self._kind(of.graph, results + self._joints.results(k, 2), of, self._given(of))
+        return self._kind(of.graph, results + self._joints.results(k), of, self._given(of))
 
 
 @final

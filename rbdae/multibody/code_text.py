@@ -33,7 +33,7 @@ from rbdae.multibody.recording import Recording
 MOST_STORES = 700
 """Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
 
-_MOST_STRIDED = 1500
+_MOST_DIRECT = 1500
 """Nodes up to which a matrix has functions of its own that store by rows and by columns."""
 
 
@@ -87,7 +87,7 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
         outputs = [outputs[i * shapes["out"][1] + j] for i, j in zip(pattern.rows, pattern.columns, strict=True)]
     needed = graph.needed([*guards, *outputs])
     long = is_long(needed, outputs)
-    direct = len(needed) <= _MOST_STRIDED and not long
+    direct = len(needed) <= _MOST_DIRECT and not long
     entries = _entries(signs, shapes, pattern, direct=direct)
     if is_matrix and pattern is not None and direct:
         rows, columns = pattern.rows.tolist(), pattern.columns.tolist()

@@ -231,7 +231,7 @@ class Work:
         found = {self.ordered(pair) for pair in pairs}
         every = [self.ordered((a, b)) for chosen in self.rounds for a, later in chosen for b in later]
         self.edges: dict[tuple[int, int], int] = {}
-        self.first = at = first
+        at = first
         for given in (False, True):
             for pair in every:
                 if (pair in found) == given:

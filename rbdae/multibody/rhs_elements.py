@@ -3,8 +3,7 @@
 0. In charts with a singular set each body writes its directors to a work vector, which all else reads.
 1. Each force adds its natural forces to those of its bodies, and writes the rates of its states.
    Each body writes qdot and its free acceleration (`rbdae.multibody.rhs_recording`). Where its velocity is no unknown,
-   it is found before, and the rates of the unknowns after all (`rbdae.multibody.tree_elements`,
-   `loop_elements`).
+   it is found before, and the rates of the unknowns after all (`rbdae.multibody.tree_elements`).
 2. Each joint writes what others need to a work vector: its gradients, its block of S = G M^-1 G^T, and the right side
    at the free accelerations; each pair of joints of one body the block of S between them.
 3. S la = g is solved in blocks (`rbdae.multibody.elimination_elements`).
@@ -29,7 +28,6 @@ from rbdae.machine.elements import Elements, Kind, Place, Result, Run, evaluated
 from rbdae.multibody.element_groups import Group, groups_of, of_elements
 from rbdae.multibody.element_kinds import LANES, ElementNumbers, copied, recorded_kind
 from rbdae.multibody.elimination_elements import elimination
-from rbdae.multibody.loop_elements import LoopElements, of_components
 from rbdae.multibody.recording import constants, opened_numbers, places_of_selected, selected, selection_numbers
 from rbdae.multibody.rhs_recording import (
     DIRECTORS,
@@ -51,9 +49,9 @@ from rbdae.multibody.stored_joints import StoredJoints
 from rbdae.multibody.tree_elements import TreeElements
 from rbdae.multibody.workspace import Workspace
 
-BODIES_FROM, REDUCED_FROM, LOOPS_FROM, ALWAYS_FROM = 20, 25, 200, 40
+BODIES_FROM, REDUCED_FROM, ALWAYS_FROM = 20, 25, 40
 """Bodies from which elements are quicker than what is there else: where half of the joints are computed several at a
-time, with velocities, quasi-velocities of trees or of loops as unknowns, and where there are at least `_LEAST` of a
+time, with velocities or quasi-velocities of trees as unknowns, and where there are at least `_LEAST` of a
 kind (docs/decisions.md)."""
 
 NUMPY_FROM = 100
@@ -96,13 +94,11 @@ def _possible_velocities(workspace: Workspace) -> bool:
     settings, chosen = workspace.settings, set(selected(workspace)) - {"pivot_floor", "references", "inputs"}
     if not settings.reduced:
         return not chosen
-    if settings.spatial or workspace.selection.rows.dropped:
-        return False
-    return of_components(workspace) if settings.structure == "loops" else not chosen
+    return not (settings.spatial or workspace.selection.rows.dropped or settings.structure == "loops" or chosen)
 
 
 def _least(settings: Settings) -> int:
-    return LOOPS_FROM if settings.structure == "loops" else REDUCED_FROM if settings.reduced else BODIES_FROM
+    return REDUCED_FROM if settings.reduced else BODIES_FROM
 
 
 def enough(n: int, joints: Sequence[int]) -> bool:
@@ -182,10 +178,9 @@ class Assembling:
         self._work = joints.work
         first = workspace.layout.v.start
         self._motion = Motion(("y", first), ("out", first))
-        self._reduced: TreeElements | LoopElements | None = None
+        self._reduced: TreeElements | None = None
         if workspace.settings.reduced:
-            loops = workspace.settings.structure == "loops"
-            self._reduced = LoopElements(workspace, joints) if loops else TreeElements(workspace, joints)
+            self._reduced = TreeElements(workspace, joints)
             self._motion = self._reduced.motion
         elif changed(workspace):
             self._motion = Motion(("y", first), ("work", self._work.take(workspace.layout.n_velocities)))
@@ -202,7 +197,7 @@ class Assembling:
         once = [self._force(*force) for force in self._forces]
         once += [self._body(*body) for body in self._bodies]
         once += [self._joint(k) for k in range(n)]
-        once += self._joints.between(self._work)
+        once += self._joints.between()
         add_all(kinds, runs, once)
         more, solving = elimination(self._work, len(kinds))
         kinds += more
@@ -262,7 +257,7 @@ class Assembling:
             places = {("floor", i): Place("selection", "floor", at) for i, at in enumerate(floors)}
             nodes = of.nodes(of.recorder.with_inputs("floor", [0.0] * joint.rows))
             results += [Result(node, self._work.floors(which, i)) for i, node in enumerate(nodes)]
-        return self._kind(of.graph, results + self._joints.results(k, 2), of, places)
+        return self._kind(of.graph, results + self._joints.results(k), of, places)
 
     def _pushed(self, k: int) -> Kind:
         """-M^-1 G^T la of joints of a kind to the accelerations of their bodies, and la to the multipliers."""

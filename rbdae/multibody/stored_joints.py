@@ -37,7 +37,7 @@ class StoredJoints:
     kinds : the joints of each kind
     numbers : what is loaded
     pairs : joints that have a body in common: (joint, side, other joint, its side)
-    work : places of the blocks of G M^-1 G^T
+    work : places of the blocks of G M^-1 G^T in the work vector
     """
 
     def __init__(
@@ -49,13 +49,10 @@ class StoredJoints:
         self.pairs = list(self._found())
         if len({(a, b) for a, _, b, _ in self.pairs}) < len(self.pairs):
             raise NotStraight("two elements have two bodies in common")
-        self.work = self.blocks(first, self._order() if floored else None, wide=wide)
+        rows = np.repeat(np.array([joint.rows for joint in kinds], dtype=np.int64), counts)
+        order = self._order() if floored else None
+        self.work = Work(rows, [(a, b) for a, _, b, _ in self.pairs], first, order, wide=wide)
         self._gradients = [[self._stored(joint, b) for b in range(len(joint.K))] for joint in kinds]
-
-    def blocks(self, first: int, order: Sequence[int] | None = None, *, wide: bool = False) -> Work:
-        """Places of the blocks of a matrix with the pattern of G G^T."""
-        rows = np.repeat(np.array([joint.rows for joint in self.kinds], dtype=np.int64), np.diff(self._firsts))
-        return Work(rows, [(a, b) for a, _, b, _ in self.pairs], first, order, wide=wide)
 
     def _order(self) -> list[int]:
         """The joints in the order in which kernels eliminate them.
@@ -104,18 +101,18 @@ class StoredJoints:
             {at: Place("work", f"K{b}", begin + i) for at, i in stored.items()} for stored in self._gradients[k][b][0]
         ]
 
-    def results(self, k: int, n_matrices: int) -> list[Result]:
-        """K of joints of a kind to where it is stored, and A if there are two matrices."""
+    def results(self, k: int) -> list[Result]:
+        """K and A of joints of a kind to where they are stored."""
         joint = self.kinds[k]
         out = []
         for b in range(len(joint.K)):
-            for matrix, places in zip((joint.K[b], joint.A[b])[:n_matrices], self.gradient(k, b), strict=False):
+            for matrix, places in zip((joint.K[b], joint.A[b]), self.gradient(k, b), strict=False):
                 out += [Result(joint.of.recorder.number(matrix[at]), place) for at, place in places.items()]
         return out
 
-    def between(self, work: Work, weights: int | None = None, iv: Ints | None = None) -> list[Kind]:
-        """The blocks of G M^-1 G^T between joints of a body, rows of the one that is eliminated earlier; or of G W G^T,
-        with the diagonal of W in the work vector from a place on and `iv` where the velocities of bodies begin."""
+    def between(self) -> list[Kind]:
+        """The blocks of G M^-1 G^T between joints of a body, rows of the one that is eliminated earlier."""
+        work = self.work
         sides: dict[tuple[int, int, int, int], list[tuple[int, int]]] = {}
         for a, i, b, j in self.pairs:
             if work.rank[a] > work.rank[b]:
@@ -124,16 +121,11 @@ class StoredJoints:
             sides.setdefault((k, i, l, j), []).append((a, b))
         kinds: dict[Any, list[tuple[_Pair, Sequence[Ints], dict[str, Ints]]]] = {}
         for (k, i, l, j), members in sides.items():
-            pair = _Pair(self.kinds[k], i, self.kinds[l], j, weighted=weights is not None)
+            pair = _Pair(self.kinds[k], i, self.kinds[l], j)
             one, other = np.array(members).T
             here, of = one - self._firsts[k], pair.first.of
-            if weights is not None and iv is not None:
-                begin = weights + iv[of.group.bodies[here, of.moving[i]]]
-                scales: list[Ints] = [begin + n for n in range(pair.n_scales)]
-            else:
-                scales = self.numbers.places(
-                    of.loaded, pair.numbers, [column[here] for column in of.columns], len(here)
-                )
+            columns = [column[here] for column in of.columns]
+            scales = self.numbers.places(of.loaded, pair.numbers, columns, len(here))
             stored, _, width = self._gradients[k][i]
             at = {
                 "first": self.begin(k, i)[here] + (0 if pair.by_scales else width - len(stored[-1])),
@@ -145,7 +137,7 @@ class StoredJoints:
         for found in kinds.values():
             scales = [np.concatenate(at) for at in zip(*(scales for _, scales, _ in found), strict=True)]
             blocks = {name: ("work", np.concatenate([at[name] for *_, at in found])) for name in found[0][2]}
-            written = Written({"scale": ("numbers" if weights is None else "work", scales), **blocks})
+            written = Written({"scale": ("numbers", scales), **blocks})
             written.gives("E", found[0][0].block(written))
             out.append(written.kind(as_written=work.wide))
         return out
@@ -153,30 +145,28 @@ class StoredJoints:
 
 @final
 class _Pair:
-    """Two joints of a body, by their kinds and sides: A K^T or K W K^T, the block between them.
+    """Two joints of a body, by their kinds and sides: A K^T, the block between them.
 
     Attributes
     ----------
     structure : what the block depends on beside numbers
     numbers : the numbers of the body in it
-    n_scales : how many of them there are, or of W
     by_scales : whether K of the first joint is read, and not A
     n_first, n_other : how many numbers of the first joint, and of the other one, are read
     """
 
-    def __init__(self, first: Joint, i: int, other: Joint, j: int, *, weighted: bool) -> None:
-        self.first, self._weighted = first, weighted
+    def __init__(self, first: Joint, i: int, other: Joint, j: int) -> None:
+        self.first = first
         self.numbers: list[Loaded] = []
-        self.by_scales = weighted or first.of.angular
+        self.by_scales = first.of.angular
         left, right = first.K[i] if self.by_scales else first.A[i], other.K[j]
         self._left, self.n_first = cells_of(first, left)
         self._right, self.n_other = cells_of(other, right)
         self._shapes = (left.shape, right.shape)
         self._share: tuple[Cell, ...] = ()
-        if self.by_scales and not weighted:
+        if self.by_scales:
             share, inverse = first.weights[i]
             self._share = tuple(map(self._cell, [share, *np.ravel(inverse)]))
-        self.n_scales = left.shape[1] if weighted else len(self.numbers)
         self.structure = (self._shapes, self._left, self._right, self._share)
 
     def _cell(self, value: Any) -> Cell:
@@ -192,12 +182,9 @@ class _Pair:
         """The block, which reads ``"first"``, ``"other"`` and ``"scale"``."""
         left = matrix(of.reads("first", self.n_first), self._left, self._shapes[0])
         right = matrix(of.reads("other", self.n_other), self._right, self._shapes[1])
-        scale = of.reads("scale", self.n_scales)
-        if self._weighted:
-            left = left * scale
-        elif self.by_scales:
+        if self.by_scales:
             n = left.shape[1] - 3
-            share, *inverse = matrix(scale, self._share, (len(self._share),))
+            share, *inverse = matrix(of.reads("scale", len(self.numbers)), self._share, (len(self._share),))
             left = np.hstack([left[:, :n] * share, left[:, n:] @ np.reshape(inverse, (3, 3))])
         return left @ right.T
 

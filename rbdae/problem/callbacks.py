@@ -18,10 +18,10 @@ from rbdae.kernels.entry import Entry
 from rbdae.machine.factors import BoundFactors, Factors, Tables
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.machine.implicit_step import MEMORY
-from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.code import Wanted
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.in_python import Recorded, in_python
+from rbdae.multibody.jacobian_pattern import BlockPattern
 from rbdae.multibody.operations import Operations, counted
 from rbdae.multibody.rates_jacobian import RatesCode, rates_code
 from rbdae.multibody.recorded_factors import FactorCode, factors_of

@@ -16,9 +16,8 @@ from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.formulations.base import Kind
 from rbdae.inputs import values_of
 from rbdae.machine.entries_on_disk import bytes_from_cache
-from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.contents import pattern_on_disk
-from rbdae.multibody.jacobian_pattern import jacobian_pattern
+from rbdae.multibody.jacobian_pattern import BlockPattern, jacobian_pattern
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.parameter_tangents import ParameterTangents
 from rbdae.multibody.recording import own_constants, selected
