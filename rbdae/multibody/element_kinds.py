@@ -41,15 +41,6 @@ def shortened(graph: Graph, results: list[Result], guards: Mapping[int, bool] = 
     return short.graph, few_alive(short.graph, [*short.guards, *short.outputs]), results, short.guards
 
 
-def kind_of(
-    graph: Graph, results: list[Result], places: Mapping[tuple[str, int], Place], n: int, *, most: int = LANES
-) -> Kind:
-    """n elements without loaded numbers of their own, from fewer operations where that is quicker; computed several at
-    a time, or one after the other where `most` is 1."""
-    graph, order, results, _ = shortened(graph, results)
-    return in_lanes(graph, order, results, places, {}, n, {}, most=most)
-
-
 def in_lanes(
     graph: Graph,
     order: list[int],

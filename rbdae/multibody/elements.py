@@ -28,7 +28,7 @@ from rbdae.graph.symbols import NotStraight
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.element_groups import of_elements
-from rbdae.multibody.element_kinds import kind_of
+from rbdae.multibody.element_kinds import in_lanes, shortened
 from rbdae.multibody.element_recording import recorded_elements
 from rbdae.multibody.recording import opened_numbers
 from rbdae.multibody.workspace import Workspace
@@ -143,7 +143,8 @@ def _summed(workspace: Workspace, size: int, results_of: Callable[[Any], list[tu
         written |= times > 0
         if results:
             places = recorded.inputs(results)
-            kinds.append(kind_of(recorded.graph, results, places, len(results[0].place.at), most=1))
+            graph, order, results, _ = shortened(recorded.graph, results)
+            kinds.append(in_lanes(graph, order, results, places, {}, len(results[0].place.at), {}, most=1))
     runs = [Run(k, 0, kind.count) for k, kind in enumerate(kinds)]
     zeros = size if cleared or not written.all() else 0
     numbers = Tape.of_inputs(len(opened_numbers(workspace).values))

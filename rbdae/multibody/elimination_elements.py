@@ -26,7 +26,7 @@ import numpy as np
 
 from rbdae._arrays import Ints
 from rbdae.kernels.linear.schur import SUSPENDED
-from rbdae.machine.elements import Kind, Place, Result, Run
+from rbdae.machine.elements import Kind, Place, Run
 from rbdae.multibody.element_kinds import Written
 
 _MOST_NEIGHBOURS = 8
@@ -259,17 +259,10 @@ class Work:
         self.size += n
         return self.size - n
 
-    def results(self, joints: Ints, block: Sequence[int], side: Sequence[int]) -> list[Result]:
-        """D of some joints of a kind, and its diagonal again, and g, from the nodes of its lower triangle and of g."""
-        rows, first, start = len(side), self.block[joints], self.start[joints]
-        at = [(node, first + i) for i, node in enumerate(block)]
-        at += [(block[(i + 1) * (i + 2) // 2 - 1], start + i) for i in range(rows)]
-        at += [(node, self.side[joints] + i) for i, node in enumerate(side)]
-        return [Result(node, Place("work", "own", places)) for node, places in at]
-
-    def floors(self, joints: Ints, i: int) -> Place:
-        """The place of the floor of the i-th pivot of joints of a kind."""
-        return Place("work", "own", self.floor[joints] + i)
+    def places(self, joints: Ints, rows: int) -> list[Place]:
+        """The places of D of some joints of a kind by rows, its lower triangle, of its diagonal, of g, and of floors."""
+        n = rows * (rows + 1) // 2 + (3 if self.floored else 2) * rows
+        return [Place("work", "own", self.block[joints] + i) for i in range(n)]
 
     def solved(self, pair: tuple[int, int]) -> int:
         """Where Y begins."""

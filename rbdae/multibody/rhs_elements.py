@@ -165,7 +165,7 @@ class Assembling:
         self._first_load = DIRECTORS * n if placed else 0
         self._forces = [recorded_force(workspace, group, own) for group in forces]
         self._bodies = [recorded_body(workspace, group, own, loaded=bool(forces)) for group in bodies]
-        self._internal = list[tuple[Recorded, list[int]]]()
+        self._internal = list[tuple[Recorded, Any]]()
         if multipliers and workspace.layout.n_internal:
             self._internal = [recorded_multipliers(workspace, group, own, loaded=bool(forces)) for group in bodies]
         numbers = ElementNumbers(len(opened_numbers(workspace).values))
@@ -210,53 +210,46 @@ class Assembling:
             add_all(kinds, runs, [self._changed(body) for body, _ in self._bodies])
         return Elements(kinds, runs, (self._work.cleared, 0), self._work.size, self._joints.numbers.tape())
 
-    def _directors(self, body: Recorded, nodes: list[int]) -> Kind:
-        places = kept_directors(body.group.bodies[:, 0])
-        results = [Result(node, place) for node, place in zip(nodes, places, strict=True)]
-        return self._kind(body.graph, results, body, {})
+    def _directors(self, body: Recorded, d: Any) -> Kind:
+        return self._kind(body.graph, body.results(d, kept_directors(body.group.bodies[:, 0])), body, {})
 
-    def _force(self, force: Recorded, loads: list[int], rates: list[int]) -> Kind:
+    def _force(self, force: Recorded, loads: Any, rates: Any) -> Kind:
         places = [place for b in force.moving for place in self._loads(force.group.bodies[:, b])]
-        results = [Result(node, place, True) for node, place in zip(loads, places, strict=True)]
-        results += [Result(node, force.state_rate(i)) for i, node in enumerate(rates)]
+        results = force.results(loads, places, adds=True) + force.results(rates, force.state_rates())
         return self._kind(force.graph, results, force, {})
 
     def _loads(self, bodies: Ints) -> list[Place]:
         """The natural forces on bodies."""
         return [Place("work", "load", self._first_load + NATURAL * bodies + i) for i in range(NATURAL)]
 
-    def _body(self, body: Recorded, nodes: list[int]) -> Kind:
-        results = [Result(node, body.rates(self._motion, i)) for i, node in enumerate(nodes)]
+    def _body(self, body: Recorded, rates: Any) -> Kind:
         places = {("load", i): place for i, place in enumerate(self._loads(body.group.bodies[:, 0]))}
-        return self._kind(body.graph, results, body, places)
+        return self._kind(body.graph, body.results(rates, body.rates(self._motion)), body, places)
 
     def _joint_forces(self, bodies: Ints, n: int) -> list[Place]:
         """The forces of joints along the n rotational velocities of bodies."""
         return [Place("work", "force", self._first_force + DIRECTORS * bodies + i) for i in range(n)]
 
-    def _balanced(self, body: Recorded, nodes: list[int]) -> Kind:
+    def _balanced(self, body: Recorded, la: Any) -> Kind:
         """The internal multipliers of bodies of a kind."""
         bodies, B = body.group.bodies[:, 0], self._workspace.arrays["bodies"]
         first = int(self._workspace.head["multipliers_at"][0])
-        results = [Result(node, Place("out", "la", first + B["il"][bodies] + i)) for i, node in enumerate(nodes)]
+        results = body.results(la, [Place("out", "la", first + B["il"][bodies] + i) for i in range(len(la))])
         places = {("load", i): place for i, place in enumerate(self._loads(bodies))}
         places |= {("joint", i): place for i, place in enumerate(self._joint_forces(bodies, int(B["nr"][bodies[0]])))}
         return self._kind(body.graph, results, body, places)
 
     def _changed(self, body: Recorded) -> Kind:
-        results = [Result(node, body.result(i)) for i, node in enumerate(changed_rates(body))]
-        return self._kind(body.graph, results, body, {})
+        return self._kind(body.graph, body.results(changed_rates(body), body.unknown_rates()), body, {})
 
     def _joint(self, k: int) -> Kind:
         joint, of = self._joints.kinds[k], self._joints.kinds[k].of
-        which = self._joints.which(k)
-        results = self._work.results(which, of.nodes(joint.block), of.nodes(joint.side))
-        places = dict[tuple[str, int], Place]()
+        values, places = [*joint.block, *joint.diagonal, *joint.side], dict[tuple[str, int], Place]()
         if self._floored:
             floors = places_of_selected(self._workspace, "pivot_floor").start + joint.slots.T
             places = {("floor", i): Place("selection", "floor", at) for i, at in enumerate(floors)}
-            nodes = of.nodes(of.recorder.with_inputs("floor", [0.0] * joint.rows))
-            results += [Result(node, self._work.floors(which, i)) for i, node in enumerate(nodes)]
+            values += [*of.recorder.with_inputs("floor", [0.0] * joint.rows)]
+        results = of.results(values, self._work.places(self._joints.which(k), joint.rows))
         return self._kind(of.graph, results + self._joints.results(k), of, places)
 
     def _pushed(self, k: int) -> Kind:

@@ -103,11 +103,10 @@ class StoredJoints:
 
     def results(self, k: int) -> list[Result]:
         """K and A of joints of a kind to where they are stored."""
-        joint = self.kinds[k]
-        out = []
+        joint, out = self.kinds[k], list[Result]()
         for b in range(len(joint.K)):
             for matrix, places in zip((joint.K[b], joint.A[b]), self.gradient(k, b), strict=False):
-                out += [Result(joint.of.recorder.number(matrix[at]), place) for at, place in places.items()]
+                out += joint.of.results([matrix[at] for at in places], places.values())
         return out
 
     def between(self) -> list[Kind]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from rbdae._arrays import Ints, cross
 from rbdae.graph.symbols import Condition, NotStraight
-from rbdae.machine.elements import Kind, Place, Result, Run
+from rbdae.machine.elements import Kind, Place, Run
 from rbdae.multibody.element_groups import child_of
 from rbdae.multibody.element_kinds import Written, recorded_kind
 from rbdae.multibody.rhs_recording import Joint, Matrix, Motion
@@ -125,10 +125,7 @@ class TreeElements:
         kinds = self._roots(*self.motion.rates, out=True)
         for one in self._hanging:
             of, graph = one.joint.of, one.joint.of.graph
-            results = [
-                Result(node, Place("out", "nu", at))
-                for node, at in zip(of.nodes(one.rates), self._nu(one), strict=True)
-            ]
+            results = of.results(one.rates, [Place("out", "nu", at) for at in self._nu(one)])
             kinds.append(recorded_kind(self._numbers, self.motion, graph, results, of, {}))
         return kinds
 
@@ -157,10 +154,9 @@ class TreeElements:
         of, n = one.joint.of, len(one.children)
         unknown = [x for x, cell in zip(one.X.ravel(), one.cells, strict=True) if cell is None]
         at = self._work.take(len(unknown) * n) + len(unknown) * np.arange(n)
-        values = [*one.own, *unknown]
         own = [of.place(self.motion, "y", of.n_q + one.first + i) for i in range(6)]
         kept = [Place("work", "X", at + i) for i in range(len(unknown))]
-        results = [Result(node, place) for node, place in zip(of.nodes(values), [*own, *kept], strict=True)]
+        results = of.results([*one.own, *unknown], [*own, *kept])
         nu = {("nu", i): Place("y", "nu", place) for i, place in enumerate(self._nu(one))}
         guards = {condition.node: True for condition in one.conditions if isinstance(condition, Condition)}
         return recorded_kind(self._numbers, self.motion, of.graph, results, of, nu, guards, as_recorded=True), at
