@@ -31,7 +31,7 @@ def many() -> Any:
 @contextmanager
 def right_hand_sides(*, by_elements: bool) -> Iterator[None]:
     """Make all right-hand sides that can be made so by elements, or none, and use no code that is there."""
-    names = ("BODIES_FROM", "REDUCED_FROM", "LOOPS_FROM")
+    names = ("BODIES_FROM", "REDUCED_FROM")
     before, at = rhs_elements.enough, code.on_disk
     numbers = {name: getattr(rhs_elements, name) for name in names}
     for name in names:

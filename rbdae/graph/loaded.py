@@ -99,9 +99,9 @@ class LoadedNumbers:
         """The constants of a recording, for comparisons."""
         return self._atoms, list(self._made)
 
-    def tape(self, wanted: Iterable[Loaded]) -> Tape:
-        """The tape that computes some of them."""
-        return _Taping(self._atoms, len(self.inputs)).tape([one.key for one in wanted])
+    def tape(self, wanted: Iterable[Loaded | float]) -> Tape:
+        """The tape that computes some of them; numbers are results as they are."""
+        return _Taping(self._atoms, len(self.inputs)).tape(list(map(_key, wanted)))
 
 
 @final

@@ -12,8 +12,6 @@ occurs once is not extended. So the time grows with n log^2 n for any list.
 
 from __future__ import annotations
 
-import heapq
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,10 +22,10 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.graph.graph import Graph
 
-CONST, TIME, INPUT = -1, -2, -3
-"""Operands outside the list: constants; t and c; other inputs."""
+OUTSIDE = {"const": -1, "t": -2, "c": -3, "y": -4, "yd": -5, "selection": -6}
+"""Operands outside the list: constants, and inputs by their vector."""
 
-NOTHING = -4
+NOTHING = -7
 """No operand."""
 
 _LEAST_TIMES, _LEAST_NODES = 3, 48
@@ -42,7 +40,7 @@ class Listing:
     ----------
     nodes : (n,) the numbers of the nodes in the graph
     operation : (n,) a number for each operation and use of the result (`marks`)
-    operand : (n, 3) places of the operands in the list, or `CONST`, `TIME`, `INPUT`, `NOTHING`
+    operand : (n, 3) places of the operands in the list, or `OUTSIDE`, `NOTHING`
     number : (n, 3) the operands' numbers in the graph
     single : (n,) whether a node must not be in a loop: calls
     """
@@ -80,8 +78,7 @@ def listing(graph: Graph, nodes: Sequence[int], marks: dict[int, int]) -> Listin
             others = others[:1]
         for j in others:
             if j not in place:
-                leaf = every[j]
-                place[j] = CONST if leaf[0] == "const" else TIME if leaf[1] in ("t", "c") else INPUT
+                place[j] = OUTSIDE[every[j][0] if every[j][0] == "const" else every[j][1]]
             operand.append(place[j])
         number += others
         for _ in range(3 - len(others)):
@@ -102,49 +99,23 @@ def listing(graph: Graph, nodes: Sequence[int], marks: dict[int, int]) -> Listin
 def stretches(found: Listing) -> list[Stretch]:
     """The list cut into stretches, with `times` = 1 without repetition. Stretches that save most text are chosen first,
     others from the rest."""
-    queue = [(-(total // p - 1) * p, a, p, total) for a, p, total in _repetitions(found)]
-    heapq.heapify(queue)
-    taken: list[Stretch] = []
-    begins: list[int] = []
-    while queue:
-        _, a, p, total = heapq.heappop(queue)
-        near = max(bisect_right(begins, a) - 1, 0)
-        gaps = list(_free(taken, near, a, a + total))
-        if gaps != [(a, a + total)]:
-            for b, end in gaps:
-                if _enough(p, end - b):
-                    heapq.heappush(queue, (-((end - b) // p - 1) * p, b, p, end - b))
-            continue
-        exact = _exact(found, Stretch(a, p, total // p))
-        if exact is not None:
-            k = bisect_right(begins, exact.first)
-            begins.insert(k, exact.first)
-            taken.insert(k, exact)
-    out: list[Stretch] = []
-    begin = 0
-    for part in taken:
+    n = len(found.nodes)
+    free, taken = np.ones(n, dtype=bool), list[Stretch]()
+    for first, period, total in sorted(_repetitions(found), key=lambda each: each[1] - each[2] // each[1] * each[1]):
+        places = first + np.flatnonzero(free[first : first + total])
+        for gap in np.split(places, np.flatnonzero(np.diff(places) != 1) + 1):
+            if _enough(period, len(gap)):
+                exact = _exact(found, Stretch(int(gap[0]), period, len(gap) // period))
+                if exact is not None:
+                    free[exact.first : exact.first + period * exact.times] = False
+                    taken.append(exact)
+    out, begin = list[Stretch](), 0
+    for part in sorted([*taken, Stretch(n, 0, 0)], key=lambda part: part.first):
         if part.first > begin:
             out.append(Stretch(begin, part.first - begin, 1))
         out.append(part)
-        begin = _end(part)
-    n = len(found.nodes)
-    return [*out, Stretch(begin, n - begin, 1)] if n > begin else out
-
-
-def _end(part: Stretch) -> int:
-    return part.first + part.length * part.times
-
-
-def _free(taken: Sequence[Stretch], near: int, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """The free intervals of [begin, end) between stretches; stretches before `near` end before it."""
-    for k in range(near, len(taken)):
-        if taken[k].first >= end:
-            break
-        if taken[k].first > begin:
-            yield begin, taken[k].first
-        begin = max(begin, _end(taken[k]))
-    if begin < end:
-        yield begin, end
+        begin = part.first + part.length * part.times
+    return out[:-1]
 
 
 def _enough(period: int, total: int) -> bool:

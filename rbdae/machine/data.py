@@ -55,14 +55,14 @@ class Data:
     sound: bool = True
 
     @classmethod
-    def of(cls, indices: Table, numbers: Table, scratch: int, loaded: LoadedNumbers | None) -> Data:
-        """The data that a text has collected."""
+    def of(cls, numbers: Table, loaded: LoadedNumbers | None) -> Data:
+        """The numbers that a text has collected."""
         places = [k for k, x in enumerate(numbers.entries) if isinstance(x, Loaded)]
         values = [0.0 if isinstance(x, Loaded) else x for x in numbers.entries]
         return cls(
-            np.array(indices.entries or [0], dtype=np.int32),
+            np.zeros(1, dtype=np.int32),
             np.array(values or [0.0]),
-            scratch,
+            1,
             loaded.tape([numbers.entries[k] for k in places]) if loaded is not None else _NOTHING,
             np.array(places, dtype=np.int64),
         )
@@ -95,7 +95,7 @@ class Data:
         first, n_rows, rows, results, loaded = self._tape
         constants, numbers = self.tape.constants, self.numbers.copy()
         values = np.empty(first + n_rows)
-        values[: len(constants)], values[len(constants) : first] = constants, inputs
+        values[: len(constants)], values[len(constants) : first] = constants, inputs[: self.tape.n_inputs]
         sound = _follow()(
             n_rows, first, rows, address_of(values), len(self.loaded), results, loaded, address_of(numbers)
         )
@@ -120,4 +120,4 @@ def _follow() -> Any:
 _KINDS = (np.int32, np.float64, np.float64, np.int64, np.int64, np.int64)
 _NOTHING = Tape.of_inputs(0)
 
-NO_DATA = Data.of(Table(), Table(), 1, None)
+NO_DATA = Data.of(Table(), None)

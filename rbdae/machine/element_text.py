@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import final
 
 from rbdae.graph.graph import Graph, operands
-from rbdae.machine.straight import COMPARISONS, OF_VECTORS, everywhere, instruction, real, register
+from rbdae.machine.straight import COMPARISONS, OF_VECTORS, called, everywhere, instruction, real, register
 
 ARGUMENTS_OF_ELEMENTS = (
-    "double %t, double %c, ptr noalias %y, ptr noalias %yd, ptr noalias %out, ptr noalias %work, "
+    "ptr %context, double %t, double %c, ptr noalias %y, ptr noalias %yd, ptr noalias %out, ptr noalias %work, "
     "ptr noalias %indices, ptr noalias %numbers, ptr noalias %selection, i64 %data, i64 %from, i64 %to"
 )
 PASSED_TO_ELEMENTS = (
-    "double %t, double %c, ptr %y, ptr %yd, ptr %out, ptr %work, ptr %indices, ptr %numbers, ptr %selection"
+    "ptr %context, double %t, double %c, ptr %y, ptr %yd, ptr %out, ptr %work, ptr %indices, ptr %numbers, "
+    "ptr %selection"
 )
 IN_LANES = frozenset({*OF_VECTORS, "const", "input"})
 """The kinds of nodes that lanes compute."""
@@ -68,14 +69,25 @@ class Turn:
         if node[0] == "input" and node[1] in ("t", "c"):
             self._names[k] = f"%{node[1]}"
             return
+        if node[0] == "result":
+            return
         self._names[k] = name
+        if node[0] == "call":
+            _, number, n_in, n_out, *values = node
+            results = {self._graph.node("result", k, i): f"{name}r{i}" for i in range(n_out)}
+            self.lines += called(name, number, n_in, [self._names[j] for j in values], list(results.values()))
+            self._names |= results
+            return
         self.lines += instruction(node[0], name, [self._names[j] for j in operands(node)], self._width)
         if node[0] in COMPARISONS:
             self._tests[k] = f"{name}b"
 
     def rely(self, k: int, wanted: bool) -> None:
         """A condition that has to fall so."""
-        test, kind = self._tests[k], "i1" if self._width == 1 else f"<{self._width} x i1>"
+        kind, test = "i1" if self._width == 1 else f"<{self._width} x i1>", self._tests.get(k)
+        if test is None:
+            test = f"{self._names[k]}b"
+            self.lines.append(f"{test} = fcmp one double {self._names[k]}, 0.0")
         if not wanted:
             self.lines.append(f"{test}n = xor {kind} {test}, {everywhere('true', self._width, 'i1')}")
             test = f"{test}n"

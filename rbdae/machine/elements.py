@@ -16,15 +16,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from rbdae._arrays import Ints
-from rbdae.graph.graph import Graph, operands
+from rbdae._arrays import Ints, Vec
+from rbdae.graph.graph import LEAVES, Graph, operands
 from rbdae.graph.loaded import Tape
+from rbdae.graph.on_stacks import OPERATIONS
 from rbdae.machine.element_text import ARGUMENTS_OF_ELEMENTS, PASSED_TO_ELEMENTS, Turn, word
 from rbdae.machine.function import INDICES, NUMBERS, SCRATCH, SELECTION
+from rbdae.machine.loops.following import follow
 from rbdae.machine.straight import ARGUMENTS
 
 
@@ -107,6 +109,39 @@ class Elements(NamedTuple):
     cleared: tuple[int, int]
     size: int
     tape: Tape
+
+
+def evaluated(elements: Elements, inputs: Mapping[str, Any], numbers: Vec, n_results: int) -> Vec | None:
+    """The results by NumPy, on stacks of the elements of a run, of which none reads what another one writes; None if a
+    condition does not hold. `inputs` are t, y, yd and the selection by name, `numbers` those of the model."""
+    tape, loaded = elements.tape, np.empty(len(elements.tape.results))
+    values = np.concatenate([tape.constants, numbers, np.empty(len(tape.rows))])
+    n = len(loaded)
+    follow(
+        len(tape.rows), len(values) - len(tape.rows), tape.rows.ravel(), values, n, tape.results, np.arange(n), loaded
+    )
+    vectors = {**inputs, "numbers": loaded, "work": np.zeros(elements.size), "out": np.zeros(n_results)}
+    for number, first, end in elements.runs:
+        kind, there = elements.kinds[number], dict[int, Any]()
+        for k in kind.order:
+            operation, *rest = kind.graph.nodes[k]
+            if k in kind.inputs:
+                place = kind.inputs[k]
+                there[k] = vectors[place.vector][place.at[first:end]]
+            elif operation in LEAVES:
+                there[k] = rest[0] if operation == "const" else vectors[rest[0]]
+            else:
+                there[k] = OPERATIONS[operation](*(there[j] for j in rest))
+        if not all(np.all((there[k] != 0.0) == wanted) for k, wanted in kind.guards.items()):
+            return None
+        for node, place, adds in kind.results:
+            at = place.at[first:end]
+            if adds:
+                np.add.at(vectors[place.vector], at, there[node])
+            else:
+                vectors[place.vector][at] = there[node]
+    out: Vec = vectors["out"]
+    return out
 
 
 class Column(NamedTuple):

@@ -2,13 +2,14 @@
 
 Python's calls are CPython's fast ones (``METH_FASTCALL``): an array of objects. Numbers are read out of floats and
 addresses out of arrays at their places in CPython's and NumPy's structures. What is not just a float and an array of
-contiguous doubles that is long enough goes to a Python function that converts it or refuses it. So does an output that
-shares memory with an input: straight code stores results before it has read all that it needs.
+contiguous doubles that is long enough goes to a Python function that converts it or refuses it. So does a matrix with
+gaps, and an output that shares memory with an input: straight code stores results before it has read all that it needs.
 """
 
 from __future__ import annotations
 
 import sys
+from math import prod
 
 from rbdae.machine.function import (
     ARRAY_TYPE,
@@ -79,13 +80,12 @@ def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:
             which = next(vectors) if sign == "y" else "out"
             lines += _array(k, shapes[which], writeable=which == "out")
         given[which] = f"%v{k}"
-    last = len(signs) - 1
-    strides = f", i64 %rs{last}, i64 %cs{last}" if signs[-1] == "M" else ""
+    order = f", i1 %byrows{len(signs) - 1}" if signs[-1] == "M" else ""
     lines += [f"a{len(signs)}:", *_apart(signs, shapes)]
     lines += [
         "apart:",
         f"  %status = call i32 @{target}(ptr %context, double {given['t']}, ptr {given['y']}, ptr {given['yd']}, "
-        f"double {given['c']}, ptr {given['out']}{strides})",
+        f"double {given['c']}, ptr {given['out']}{order})",
         "  %bad = icmp ne i32 %status, 0",
         "  br i1 %bad, label %plain, label %done",
         "done:",
@@ -115,16 +115,10 @@ def _python_call(name: str, place: int) -> list[str]:
 def _apart(signs: str, shapes: Shapes) -> list[str]:
     """To the next block where the output, from its first to its last number, shares no memory with the inputs."""
     last, shape = len(signs) - 1, shapes["out"]
-    lines = [f"  %begin{last} = ptrtoint ptr %v{last} to i64"]
-    if signs[-1] == "M":
-        lines += [
-            f"  %rows{last} = mul i64 %rb{last}, {shape[0] - 1}",
-            f"  %columns{last} = mul i64 %cb{last}, {shape[1] - 1}",
-        ]
-        lines += [f"  %both{last} = add i64 %rows{last}, %columns{last}", f"  %size{last} = add i64 %both{last}, 8"]
-    else:
-        lines += [f"  %size{last} = add i64 0, {8 * shape[0]}"]
-    lines += [f"  %end{last} = add i64 %begin{last}, %size{last}"]
+    lines = [
+        f"  %begin{last} = ptrtoint ptr %v{last} to i64",
+        f"  %end{last} = add i64 %begin{last}, {8 * prod(shape)}",
+    ]
     meets, names = "false", iter(("y", "yd"))
     for k, sign in enumerate(signs[:-1]):
         if sign == "y":
@@ -194,7 +188,7 @@ def _float(k: int) -> list[str]:
 
 
 def _array(k: int, shape: tuple[int, ...], *, writeable: bool) -> list[str]:
-    """The address of an array's numbers; of matrices the strides, too."""
+    """The address of an array's numbers; of matrices without gaps whether they are by rows."""
     flags = ALIGNED | (WRITEABLE if writeable else 0) | (CONTIGUOUS if len(shape) == 1 else 0)
     lines = [
         *_argument(k),
@@ -215,12 +209,13 @@ def _array(k: int, shape: tuple[int, ...], *, writeable: bool) -> list[str]:
             *_loaded(f"strides{k}", "ptr", f"o{k}", STRIDES),
             *_loaded(f"rb{k}", "i64", f"strides{k}", 0),
             *_loaded(f"cb{k}", "i64", f"strides{k}", 8),
-            f"  %rs{k} = ashr exact i64 %rb{k}, 3",
-            f"  %cs{k} = ashr exact i64 %cb{k}, 3",
         ]
-        for stride, length in zip(("rb", "cb"), shape, strict=True):
-            if length > 1:  # plain kernels, which may take over, would write elsewhere
-                lines += [f"  %p{k}.{stride} = icmp sgt i64 %{stride}{k}, 0"]
-                lines += [f"  %q{k}.{stride} = and i1 {holds}, %p{k}.{stride}"]
-                holds = f"%q{k}.{stride}"
+        for order, strides in (("rows", (8 * shape[1], 8)), ("columns", (8, 8 * shape[0]))):
+            lines += [
+                f"  %r{k}.{order} = icmp eq i64 %rb{k}, {strides[0]}",
+                f"  %c{k}.{order} = icmp eq i64 %cb{k}, {strides[1]}",
+                f"  %by{order}{k} = and i1 %r{k}.{order}, %c{k}.{order}",
+            ]
+        lines += [f"  %whole{k} = or i1 %byrows{k}, %bycolumns{k}", f"  %w{k} = and i1 {holds}, %whole{k}"]
+        holds = f"%w{k}"
     return [*lines, f"  br i1 {holds}, label %a{k + 1}, label %convert"]

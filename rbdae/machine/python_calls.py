@@ -88,7 +88,13 @@ def callable_from_python(
     known: list[Any] = []
 
     def converting(*arguments: Any) -> None:
-        known[0]()(*as_expected(name, signs, shapes, arguments))
+        *given, out = as_expected(name, signs, shapes, arguments)
+        whole = out
+        if out.ndim > 1 and out.strides not in ((8 * out.shape[1], 8), (8, 8 * out.shape[0])):
+            whole = np.empty(out.shape)
+        known[0]()(*given, whole)
+        if whole is not out:
+            out[...] = whole
 
     out, definition = builtin(address, name, context)
     context.alive += [definition, converting, plain]

@@ -73,18 +73,17 @@ def real(x: float) -> str:
 class Part:
     """The text of one function: its lines, and where values are. Constants that are loaded go to a table."""
 
-    def __init__(self, graph: Graph, places: Mapping[int, int], numbers: Table) -> None:
+    def __init__(self, graph: Graph, numbers: Table) -> None:
         self.lines: list[str] = []
         self._graph = graph
         self._numbers = numbers
-        self._places = places
         self._there: set[int] = set()
         self._pointers: set[str] = set()
         self._pairs: set[int] = set()
         self._tests: dict[int, str] = {}  # conditions that are bits; numbers where one is asked for
 
     def name(self, k: int) -> str:
-        """How a value is written: a constant, an argument, or what holds it; loaded first if it is in memory."""
+        """How a value is written: a constant, an argument, or what holds it; an input is loaded first."""
         if k in self._there and k not in self._pairs:
             return f"%v{k}"
         node = self._graph.nodes[k]
@@ -102,10 +101,8 @@ class Part:
                 self.lines.append(f"%v{k} = uitofp i1 {self._tests[k]} to double")
             elif node[0] == "const":
                 self._load(k, "%context", self._numbers.first + self._numbers.place(node[1]))
-            elif node[0] == "input":
-                self._load(k, f"%{node[1]}" if node[1] != "selection" else self._pointer(SELECTION), node[2])
             else:
-                self._load(k, "%memory", self._places[k])
+                self._load(k, f"%{node[1]}" if node[1] != "selection" else self._pointer(SELECTION), node[2])
         return f"%v{k}"
 
     def _load(self, k: int, base: str, place: int, kind: str = "double") -> None:
@@ -156,7 +153,10 @@ class Part:
             self._there.add(k)
             return
         if kind == "call":
-            self._call(k)  # loads its results, too
+            _, number, n_in, n_out, *values = node
+            results = [f"%v{self._graph.node('result', k, i)}" for i in range(n_out)]
+            self.lines += called(f"%u{k}", number, n_in, [self.name(j) for j in values], results)
+            self._there |= {self._graph.node("result", k, i) for i in range(n_out)}
         if kind in LEAVES or kind in ("call", "result"):
             return
         if kind in COMPARISONS or (kind == "not" and node[1] in self._tests):
@@ -192,21 +192,23 @@ class Part:
             f"{target} = insertelement {PAIR} {target}i, double {second}, i32 1",
         ]
 
-    def _call(self, k: int) -> None:
-        """A function of the user: operands to memory, results from memory."""
-        _, number, n_in, n_out, *values = self._graph.nodes[k]
-        time, *numbers = [self.name(j) for j in values]
-        function = self._pointer(FIRST_FUNCTION + number)
-        self.lines.append(f"%u{k} = alloca [{max(len(numbers), 1)} x double]")
-        for i, value in enumerate(numbers):
-            self.lines.append(f"%u{k}.{i} = getelementptr double, ptr %u{k}, i64 {i}")
-            self.lines.append(f"store double {value}, ptr %u{k}.{i}")
-        self.lines.append(f"%u{k}.o = getelementptr double, ptr %u{k}, i64 {n_in}")
-        self.lines.append(f"call void {function}(double {time}, ptr %u{k}, ptr %u{k}.o)")
-        for i in range(n_out):
-            result = self._graph.node("result", k, i)
-            self.lines.append(f"%v{result} = load double, ptr %u{k}.{n_in + i}")
-            self._there.add(result)
+
+def called(name: str, number: int, n_in: int, values: Sequence[str], results: Sequence[str]) -> list[str]:
+    """The lines that call a function of the user, by its number: the time and other values to memory, and the results
+    from memory. `name` is that of the memory."""
+    time, *others = values
+    lines = [
+        f"{name}.p = getelementptr ptr, ptr %context, i64 {FIRST_FUNCTION + number}",
+        f"{name}.f = load ptr, ptr {name}.p",
+        f"{name} = alloca [{max(len(others), 1)} x double]",
+    ]
+    for i, value in enumerate(others):
+        lines += [f"{name}.{i} = getelementptr double, ptr {name}, i64 {i}", f"store double {value}, ptr {name}.{i}"]
+    lines += [
+        f"{name}.o = getelementptr double, ptr {name}, i64 {n_in}",
+        f"call void {name}.f(double {time}, ptr {name}, ptr {name}.o)",
+    ]
+    return lines + [f"{result} = load double, ptr {name}.{n_in + i}" for i, result in enumerate(results)]
 
 
 def register(width: int) -> str:
@@ -276,7 +278,7 @@ def straight(
     cycles = depths(graph, nodes) if in_pairs else {}
     for place, row in _beside(sorted(zip(places or range(len(outputs)), outputs, strict=True)), cycles):
         after.setdefault(max(row, key=lambda k: there[k]), []).append((place, row))
-    part, holds = Part(graph, {}, numbers), "true"
+    part, holds = Part(graph, numbers), "true"
     for k in nodes:
         part.compute(k)
         for place, row in after.get(k, ()):

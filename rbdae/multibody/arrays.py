@@ -265,7 +265,7 @@ def joint_pattern(model: Model, layout: Layout) -> JointPattern:
         places[place] = primitives["row"][k] - layout.n_internal + np.arange(len(place))
     return JointPattern(
         primitives,
-        _pairs(incident, elimination),
+        _pairs(incident, primitives, elimination),
         elimination.start,
         np.concatenate([elimination.column, places]).astype(np.int64),
         len(elimination.column),
@@ -281,23 +281,21 @@ def _incident(n: int, bodies: Any) -> Incident:
     return out
 
 
-def _pairs(incident: Incident, elimination: Elimination) -> Any:
-    start, column = elimination.start.tolist(), elimination.column.tolist()
-    slots = {(i, column[e]): e for i in range(len(start) - 1) for e in range(start[i], start[i + 1])}
-    places = [place.tolist() for place in elimination.place]
-    pairs = np.zeros(sum(len(at) * (len(at) + 1) // 2 for at in incident), dtype=kb.PAIR)
-    e = 0
-    for body, at in enumerate(incident):
-        for i, (p, first_side) in enumerate(at):
-            for r, second_side in at[i:]:
-                pair = pairs[e]
-                e += 1
-                pair["body"], pair["first"], pair["second"] = body, p, r
-                pair["first_side"], pair["second_side"] = first_side, second_side
-                slot = pair["slot"]
-                slot[...] = -1
-                for u, row in enumerate(places[p]):
-                    for v, col in enumerate(places[r]):
-                        if p != r or v <= u:
-                            slot[u, v] = slots[max(row, col), min(row, col)]
+def _pairs(incident: Incident, primitives: Any, elimination: Elimination) -> Any:
+    """Pairs of primitives of a body, with the places of the entries between their equations in the factor."""
+    found = [(b, p, r, i, j) for b, at in enumerate(incident) for k, (p, i) in enumerate(at) for r, j in at[k:]]
+    pairs = np.zeros(len(found), dtype=kb.PAIR)
+    columns = np.array(found, dtype=np.int64).reshape(-1, 5).T
+    for name, column in zip(("body", "first", "second", "first_side", "second_side"), columns, strict=True):
+        pairs[name] = column
+    first, second = primitives[pairs["first"]], primitives[pairs["second"]]
+    n = len(elimination.start) - 1
+    keys = np.repeat(np.arange(n), np.diff(elimination.start)) * n + elimination.column
+    order = np.argsort(keys)
+    one, other = first["slot"][:, :, None], second["slot"][:, None, :]
+    (u, v), apart = np.ogrid[:3, :3], (pairs["first"] != pairs["second"])[:, None, None]
+    there = (u < first["n"][:, None, None]) & (v < second["n"][:, None, None]) & (apart | (v <= u))
+    wanted = np.maximum(one, other) * n + np.minimum(one, other)
+    pairs["slot"] = -1
+    pairs["slot"][there] = order[np.searchsorted(keys, wanted[there], sorter=order)]
     return pairs

@@ -75,14 +75,14 @@ class _Closing(Assembling):
 
     def __init__(self, workspace: Workspace, groups: list[Group]) -> None:
         self._workspace, own = workspace, constants(workspace)
-        self._multipliers, self._internal = False, []
+        self._multipliers, self._internal, self._wide = False, [], False
         self._motion = Motion(("y", workspace.layout.q.stop), ("out", 0))
         self._of_bodies = [_Body(workspace, group, own) for group in groups if not group.records]
         joints = [group for group in groups if group.primitives.shape[1]]
         of_joints = [Joint(workspace, group, own, projection.unclosed) for group in joints]
         for joint in of_joints:
             a = joint.of.recorder.with_inputs("more", [0.0] * projection.MORE_GIVEN)[0]
-            joint.side = list(joint.moved + joint.at_rest * (1.0 - a) + joint.known * a)
+            joint.side = joint.moved + joint.at_rest * (1.0 - a) + joint.known * a
         self._keeps = keeps_directors(workspace)
         first = DIRECTORS * workspace.model.n if self._keeps else 0
         numbers = ElementNumbers(len(opened_numbers(workspace).values))
@@ -102,7 +102,7 @@ class _Closing(Assembling):
         kinds, runs = list[Kind](), list[Run]()
         n = len(self._joints.kinds)
         first = [self._loosened(body) for body in self._of_bodies]
-        add_all(kinds, runs, first + [self._joint(k) for k in range(n)] + self._joints.between(self._work))
+        add_all(kinds, runs, first + [self._joint(k) for k in range(n)] + self._joints.between())
         more, solving = elimination(self._work, len(kinds))
         kinds += more
         runs += solving
@@ -126,16 +126,13 @@ class _Closing(Assembling):
     def _directors_of(self, body: _Body) -> list[Result]:
         if not self._keeps:
             return []
-        places = kept_directors(body.of.group.bodies[:, 0])
-        return [Result(node, place) for node, place in zip(body.of.nodes(body.d), places, strict=True)]
+        return body.of.results(body.d, kept_directors(body.of.group.bodies[:, 0]))
 
     def _violated_body(self, body: _Body) -> Kind:
         of, ni = body.of, len(body.g) // 2
         results, rows = self._directors_of(body), ni * of.group.bodies[:, 0]
-        for level in range(2):
-            nodes = of.nodes(body.g[level * ni : (level + 1) * ni])
-            first = level * self._rows[1] + rows
-            results += [Result(node, Place("out", "g", first + i)) for i, node in enumerate(nodes)]
+        at = [Place("out", "g", level * self._rows[1] + rows + i) for level in range(2) for i in range(ni)]
+        results += of.results(body.g, at)
         results += self._state(body, body.normal, 2 * self._rows[1])
         return self._kind(of.graph, results, of, self._given(of))
 
@@ -143,14 +140,14 @@ class _Closing(Assembling):
         of, (internal, n) = joint.of, self._rows
         rows, results = joint.multipliers - self._workspace.layout.n_internal + internal, list[Result]()
         for level in range(2):
-            of.run(primitive_residual, of.vector(constraint_values), 0, level)
-            nodes = of.nodes(of.vector(constraint_values)[of.m.head.n_internal :][: joint.rows])
-            results += [Result(node, Place("out", "g", level * n + rows[:, i])) for i, node in enumerate(nodes)]
+            of.run(primitive_residual, constraint_values(of.m), 0, level)
+            values = constraint_values(of.m)[of.m.head.n_internal :][: joint.rows]
+            results += of.results(values, [Place("out", "g", level * n + at) for at in rows.T])
         return self._kind(of.graph, results, of, {})
 
     def _loosened(self, body: _Body) -> Kind:
         of = body.of
-        results = [Result(node, of.place(self._motion, "free", i)) for i, node in enumerate(of.nodes(body.free))]
+        results = of.results(body.free, [of.place(self._motion, "free", i) for i in range(of.n_v)])
         return self._kind(of.graph, results + self._directors_of(body), of, self._given(of))
 
     def _moved(self, body: _Body) -> Kind:
@@ -161,12 +158,13 @@ class _Closing(Assembling):
         """Positions and velocities of the bodies of a kind to the results from a place on."""
         block, of = f"y{first}", body.of
         at = (of.place(self._motion, "y", i).at for i in range(len(values)))
-        return [Result(node, Place("out", block, first + k)) for node, k in zip(of.nodes(values), at, strict=True)]
+        return of.results(values, [Place("out", block, first + k) for k in at])
 
     def _joint(self, k: int) -> Kind:
         joint, of = self._joints.kinds[k], self._joints.kinds[k].of
-        results = self._work.results(self._joints.which(k), of.nodes(joint.block), of.nodes(joint.side))
-        return self._kind(of.graph, results + self._joints.results(k, 2), of, self._given(of))
+        values = [*joint.block, *joint.diagonal, *joint.side]
+        results = of.results(values, self._work.places(self._joints.which(k), joint.rows))
+        return self._kind(of.graph, results + self._joints.results(k), of, self._given(of))
 
 
 @final
@@ -192,7 +190,7 @@ class _Body:
         of.run(*place)
         self.d = list(of.m.states[0].d)
         self.g = np.zeros(2 * len(workspace.settings.chart.internal), dtype=object)
-        solved = of.vector(solution)
+        solved = solution(of.m)
         of.run(violations, self.g)
         of.run(projection.start_step, u, a)
         if not of.angular:

@@ -33,7 +33,7 @@ from rbdae.multibody.recording import Recording
 MOST_STORES = 700
 """Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
 
-_MOST_STRIDED = 1500
+_MOST_DIRECT = 1500
 """Nodes up to which a matrix has functions of its own that store by rows and by columns."""
 
 
@@ -100,25 +100,19 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
         outputs = [outputs[i * shapes["out"][1] + j] for i, j in zip(pattern.rows, pattern.columns, strict=True)]
     needed = graph.needed([*guards, *outputs])
     long = is_long(needed, outputs)
-    direct = len(needed) <= _MOST_STRIDED and not long
+    direct = len(needed) <= _MOST_DIRECT and not long
     entries = _entries(signs, shapes, pattern, direct=direct)
     if is_matrix and pattern is not None and direct:
         rows, columns = pattern.rows.tolist(), pattern.columns.tolist()
         layouts["straight.byrows"], layouts["straight.bycolumns"] = places(rows, columns, _shape(shapes))
 
-    def module(body: str) -> str:
-        return "\n".join([DECLARATIONS, body, *entries])
-
     if long:
-        body, data, length = rolled(
-            "straight", graph, needed, outputs, guards, recording.loaded, len(recording.functions)
-        )
-        return CodeText(lambda: (module(body), data), (body, entries, data.to_bytes()), length, bool(guards))
+        return _by_elements(rolled(graph, needed, outputs, guards, recording.loaded), entries)
 
     def written() -> tuple[str, Data]:
         numbers = Table(FIRST_FUNCTION + len(recording.functions))
-        body = module(_straight(recording, outputs, layouts, numbers))
-        return body, Data.of(Table(), numbers, 1, recording.loaded)
+        text = "\n".join([DECLARATIONS, _straight(recording, outputs, layouts, numbers), *entries])
+        return text, Data.of(numbers, recording.loaded)
 
     nodes = [(k, graph.nodes[k]) for k in needed]
     made_of = (layouts, sources(graphs, machine), nodes, outputs, guards, recording.alike, entries)
@@ -147,7 +141,7 @@ def text_of_step(newton: Recording, advance: Recording, n_unknowns: int) -> Code
         for name, recording in (("newton", newton), ("advance", advance))
     ]
     step = implicit_step("machine", "newton", "advance", n_unknowns, len(advance.outputs))
-    text, data = "\n".join([DECLARATIONS, *kernels, step]), Data.of(Table(), numbers, 1, newton.loaded)
+    text, data = "\n".join([DECLARATIONS, *kernels, step]), Data.of(numbers, newton.loaded)
     length = sum(len(one.graph.needed([*one.guards, *one.outputs])) for one in (newton, advance))
     is_guarded = bool(newton.guards or advance.guards)
     return CodeText(lambda: (text, data), (text, data.to_bytes()), length, is_guarded)
@@ -155,8 +149,11 @@ def text_of_step(newton: Recording, advance: Recording, n_unknowns: int) -> Code
 
 def text_of_elements(found: Elements, signs: str, shapes: Shapes, pattern: Pattern | None) -> CodeText:
     """The module of elements; those of a matrix compute the entries of its pattern."""
+    return _by_elements(found, _entries(signs, shapes, pattern, direct=False))
+
+
+def _by_elements(found: Elements, entries: Sequence[str]) -> CodeText:
     body, indices = scheduled("straight", found)
-    entries = _entries(signs, shapes, pattern, direct=False)
     in_lanes = [declarations(width) for width in {kind.lanes for kind in found.kinds} - {1}]
     text, data = "\n".join([DECLARATIONS, *in_lanes, body, *entries]), Data.on_tape(indices, found.tape, found.size)
     length, is_guarded = sum(kind.length for kind in found.kinds), any(kind.guards for kind in found.kinds)
@@ -183,7 +180,7 @@ def _straight(
 
 
 def is_long(needed: Sequence[int], outputs: Sequence[int]) -> bool:
-    """Whether a graph becomes loops over what repeats, in place of straight code."""
+    """Whether a graph becomes elements (`rbdae.machine.rolled`), in place of straight code."""
     return len(needed) > LONGEST or len(outputs) > MOST_STORES
 
 

@@ -6,13 +6,13 @@ Those of one kind differ in places and in loaded numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from rbdae._arrays import Ints
 from rbdae.kernels.records import STATEFUL
-from rbdae.multibody.open_numbers import ADDRESSES, OpenNumbers
+from rbdae.multibody.open_numbers import ADDRESSES
 from rbdae.multibody.recording import opened_numbers
 from rbdae.multibody.workspace import Workspace
 
@@ -93,8 +93,6 @@ def groups_of(workspace: Workspace, *, apart: bool = False) -> list[Group]:
     element has such that are eliminated one after the other, in this order.
     """
     arrays, n = workspace.arrays, workspace.model.n
-    numbers = opened_numbers(workspace)
-    laws = {function.address: function.law.digest for function in workspace.user_functions if function.law is not None}
     kinds: dict[object, list[_Member]] = {}
     members = _members(arrays, n)
     if apart:
@@ -103,8 +101,9 @@ def groups_of(workspace: Workspace, *, apart: bool = False) -> list[Group]:
             members = [part for member in members for part in _in_order(arrays, member)]
     if workspace.settings.reduced:
         members = [_with_child(arrays, member) for member in members]
+    told = _Told(workspace, arrays)
     for member in members:
-        kinds.setdefault(_signature(arrays, numbers, member, laws), []).append(member)
+        kinds.setdefault(told.signature(member), []).append(member)
     return [_group(kind) for kind in kinds.values()]
 
 
@@ -189,26 +188,52 @@ def _with_child(arrays: Any, member: _Member) -> _Member:
     return member._replace(records=member.records | {"tree_velocities": [child]})
 
 
-def _signature(arrays: Any, numbers: OpenNumbers, member: _Member, laws: Mapping[int, str]) -> object:
+@final
+class _Told:
     """What elements of one kind have in common: all but their places and the values of numbers that are loaded."""
-    bodies, records, pair = member
-    told: list[object] = [pair, (bodies == len(arrays["bodies"]) - 1).tobytes()]
-    numbered: dict[str, Any] = {"bodies": bodies, "states": bodies, **records}
-    for name, of in numbered.items():
-        part, own = numbers.arrays[name], arrays[name][of]
-        told += [name, len(of), part.constants[of].tobytes(), np.sign(part.places[of]).tobytes()]
-        told += [_told(field, own[field], laws) for field in _structural(own.dtype)]
-        if "body" in own.dtype.names:
-            told.append((own["body"] == bodies[0]).tobytes())
-    if pair:
-        told.append(child_of(arrays["bodies"]["parent"], bodies))
-    told.append(_alike(inputs_of(arrays, 1, {name: np.array([of]) for name, of in records.items()})[0].tolist()))
-    if "drives" in records:
-        driven = arrays["drives"]["primitive"][records["drives"]]
-        told.append(tuple(records["primitives"].index(k) for k in driven.tolist()))
-    if "elements" in records:
-        told.append((arrays["elements"]["last"] - arrays["elements"]["first"])[records["elements"]].tobytes())
-    return tuple(told)
+
+    def __init__(self, workspace: Workspace, arrays: Any) -> None:
+        laws = {each.address: each.law.digest for each in workspace.user_functions if each.law is not None}
+        self._arrays, self._ground = arrays, workspace.model.n
+        self._parents = arrays["bodies"]["parent"]
+        self._alike: dict[str, list[int]] = {}  # equal numbers for records that are alike
+        self._sides: dict[str, list[list[int]]] = {}
+        for name, part in opened_numbers(workspace).arrays.items():
+            array = arrays[name]
+            if not len(array):
+                continue
+            columns = [part.constants.view(np.int64), np.sign(part.places)]
+            for field in _structural(array.dtype):
+                values = array[field].reshape(len(array), -1)
+                if field in ADDRESSES:
+                    known: dict[object, int] = {}
+                    numbers = [known.setdefault(laws.get(at, at), len(known)) for at in values.ravel().tolist()]
+                    values = np.array(numbers, dtype=np.int64).reshape(values.shape)
+                columns.append(values)
+            alike: dict[bytes, int] = {}
+            self._alike[name] = [alike.setdefault(row.tobytes(), len(alike)) for row in np.hstack(columns)]
+            if "body" in array.dtype.names:
+                self._sides[name] = array["body"].tolist()
+
+    def signature(self, member: _Member) -> object:
+        """What tells the kind of an element."""
+        (first, *_), arrays, records = member.bodies.tolist(), self._arrays, member.records
+        told: list[object] = [member.pair, *(member.bodies == self._ground).tolist()]
+        for name, of in {"bodies": member.bodies.tolist(), "states": member.bodies.tolist(), **records}.items():
+            told += [name, *(self._alike[name][k] for k in of)]
+            if name in self._sides:
+                told += [b == first for k in of for b in self._sides[name][k]]
+        if member.pair:
+            told.append(child_of(self._parents, member.bodies))
+        if "drives" in records or "elements" in records:
+            own = {name: np.array([of]) for name, of in records.items()}
+            told.append(_alike(inputs_of(arrays, 1, own)[0].tolist()))
+        if "drives" in records:
+            driven = arrays["drives"]["primitive"][records["drives"]]
+            told += [records["primitives"].index(k) for k in driven.tolist()]
+        if "elements" in records:
+            told += (arrays["elements"]["last"] - arrays["elements"]["first"])[records["elements"]].tolist()
+        return tuple(told)
 
 
 def _alike(values: list[int]) -> tuple[int, ...]:
@@ -220,11 +245,6 @@ def _structural(dtype: Any) -> list[str]:
     return [
         name for name in dtype.names if dtype[name].base.kind == "i" and name not in _PLACES and name not in _NO_LAWS
     ]
-
-
-def _told(field: str, values: Any, laws: Mapping[int, str]) -> object:
-    """The values of a field of integers, for a function by its law."""
-    return tuple(laws.get(at, at) for at in values.tolist()) if field in ADDRESSES else values.tobytes()
 
 
 def unknowns_of(workspace: Workspace, group: Group) -> tuple[Ints, Ints, Ints]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from rbdae.graph.graph import Graph, operands
 from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
 from rbdae.graph.order import deepest_first, few_alive
 from rbdae.graph.replacing import made
+from rbdae.graph.symbols import Condition, Recorder
 from rbdae.machine.element_text import IN_LANES
 from rbdae.machine.elements import Kind, Place, Result
 from rbdae.machine.module import as_it_comes
@@ -24,6 +25,7 @@ from rbdae.multibody.rhs_recording import Motion, Recorded
 LANES = 4
 """Elements that are computed at a time, where there are twice as many."""
 
+_MOST_NODES = 100_000
 
 Shortened = tuple[Graph, list[int], list[Result], dict[int, bool]]
 """A graph, an order of its nodes, the results, and the conditions."""
@@ -37,15 +39,6 @@ def shortened(graph: Graph, results: list[Result], guards: Mapping[int, bool] = 
         return graph, deepest_first(graph, [*guards, *nodes]), results, dict(guards)
     results = [r._replace(node=node) for r, node in zip(results, short.outputs, strict=True)]
     return short.graph, few_alive(short.graph, [*short.guards, *short.outputs]), results, short.guards
-
-
-def kind_of(
-    graph: Graph, results: list[Result], places: Mapping[tuple[str, int], Place], n: int, *, most: int = LANES
-) -> Kind:
-    """n elements without loaded numbers of their own, from fewer operations where that is quicker; computed several at
-    a time, or one after the other where `most` is 1."""
-    graph, order, results, _ = shortened(graph, results)
-    return in_lanes(graph, order, results, places, {}, n, {}, most=most)
 
 
 def in_lanes(
@@ -65,8 +58,58 @@ def in_lanes(
         kind, *rest = graph.nodes[k]
         if kind == "input" and rest[0] not in ("t", "c"):
             inputs[k] = places[rest[0], rest[1]]
-    several = n >= 2 * most and all(graph.nodes[k][0] in IN_LANES for k in order)
+    several = 2 * most <= n and all(graph.nodes[k][0] in IN_LANES for k in order)
     return Kind(graph, order, n, inputs, results, guards, lanes=most if several else 1)
+
+
+@final
+class Written:
+    """Elements of one kind, written on symbols that are blocks of numbers.
+
+    Parameters
+    ----------
+    places : of each block by its name: the vector, and where the block of each element begins, or the places of each
+        of its numbers. Blocks whose distance is the same for all elements have names with the same first word
+    """
+
+    def __init__(self, places: Mapping[str, tuple[str, Ints | Sequence[Ints]]]) -> None:
+        self._places = places
+        self.recorder = Recorder({}, _MOST_NODES)
+        self.results: list[Result] = []
+        self._inputs: dict[tuple[str, int], Place] = {}
+        self._guards: dict[int, bool] = {}
+
+    def reads(self, name: str, n: int) -> Any:
+        """The n numbers of a block."""
+        self._inputs |= {(name, i): self._place(name, i) for i in range(n)}
+        return self.recorder.with_inputs(name, np.linspace(1.0, 2.0, n).tolist())
+
+    def gives(self, name: str, values: Any, *, adds: bool = False) -> None:
+        """The numbers of a block, or what is added to them."""
+        nodes = [self.recorder.number(value) for value in np.ravel(values)]
+        self.results += [
+            Result(node, self._place(name, i), adds)
+            for i, node in enumerate(nodes)
+            if not (adds and self.recorder.graph.value(node) == 0.0)
+        ]
+
+    def rely(self, condition: Any) -> None:
+        """A condition of the call."""
+        if isinstance(condition, Condition):
+            self._guards[condition.node] = True
+
+    def _place(self, name: str, i: int) -> Place:
+        vector, at = self._places[name]
+        return Place(vector, name.partition(".")[0], at + i if isinstance(at, np.ndarray) else at[i])
+
+    def kind(self, *, most: int = LANES, as_written: bool = False) -> Kind:
+        """The elements, from fewer operations where that is quicker, or `as_written`, one after the other."""
+        if not as_written:
+            graph, order, results, guards = shortened(self.recorder.graph, self.results, self._guards)
+            return in_lanes(graph, order, results, self._inputs, {}, len(results[0].place.at), guards, most=most)
+        graph, results = self.recorder.graph, self.results
+        order = deepest_first(graph, [*self._guards, *(result.node for result in results)])
+        return in_lanes(graph, order, results, self._inputs, {}, len(results[0].place.at), self._guards, most=1)
 
 
 def copied(graph: Graph, outputs: Sequence[int], new: Graph, stored: Mapping[int, int]) -> list[int]:

@@ -6,14 +6,11 @@ Natural forces are linear in the rows of a body. So a pair adds what its applied
 
 where w are the natural forces with which the bodies begin, their weight. F is what is among the natural forces of
 bodies without any weight.
-
-In charts where R(a) is expensive it is computed once for each body, with dR/da for Jacobians, and pairs read these
-directors: a pair depends on the parameters of its bodies through R alone, or nearly so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, final
 
@@ -21,8 +18,6 @@ import numpy as np
 
 from rbdae._arrays import Ints
 from rbdae.graph.derivatives import tangents
-from rbdae.graph.graph import Graph
-from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
 from rbdae.kernels.symbolic import opened
 from rbdae.machine.elements import Place, Result
@@ -40,72 +35,6 @@ from rbdae.multibody.workspace import Workspace
 
 _NINE = 9
 """Coordinates of the directors."""
-
-
-@final
-class Directors:
-    """The directors of the bodies of a kind, in the order of its first element, as one recording has them.
-
-    Parameters
-    ----------
-    nodes : of the directors, (9,) for each body that moves
-    """
-
-    def __init__(self, workspace: Workspace, group: Group, graph: Graph, nodes: Sequence[Sequence[int]]) -> None:
-        B, n = workspace.arrays["bodies"], workspace.model.n
-        self._graph, self._nodes = graph, nodes
-        self._bodies: list[Ints] = [bodies for bodies in group.bodies.T if bodies[0] != n]
-        self._n = workspace.settings.chart.n
-        first = [int(workspace.layout.q.start + B["iq"][of[0]] + B["nt"][of[0]]) for of in self._bodies]
-        self._parameters = [[graph.node("input", "y", at + i) for i in range(self._n)] for at in first]
-
-    def _computed(self) -> Iterator[tuple[int, int, int, dict[int, int]]]:
-        """Body, coordinate, node, and the derivatives by the parameters, of all that is not constant."""
-        one = self._graph.const(1.0)
-        for k, (nodes, parameters) in enumerate(zip(self._nodes, self._parameters, strict=True)):
-            found = tangents(self._graph, nodes, {a: {i: one} for i, a in enumerate(parameters)})
-            for j, (node, changes) in enumerate(zip(nodes, found, strict=True)):
-                if self._graph.nodes[node][0] not in ("const", "input"):
-                    yield k, j, node, changes
-
-    def _number(self, k: int, j: int, i: int | None = None) -> int:
-        """The number of coordinate j of the k-th body, or of its derivative by parameter i."""
-        return _NINE * (self._n + 1) * k + j + (0 if i is None else _NINE * (i + 1))
-
-    def places(self, number: int, *, with_tangents: bool) -> Ints:
-        """The places of a number in the vector ``"work"``, for each element."""
-        k, at = divmod(number, _NINE * (self._n + 1))
-        places: Ints = self._bodies[k] * (_NINE * (self._n + 1 if with_tangents else 1)) + at
-        return places
-
-    def lasting(self, *, with_tangents: bool) -> list[tuple[int, Ints]]:
-        """Node and places of all that a body keeps."""
-        found = []
-        for k, j, node, changes in self._computed():
-            found.append((node, self._number(k, j)))
-            if with_tangents:
-                found += [
-                    (change, self._number(k, j, i)) for i, change in changes.items() if not self._constant(change)
-                ]
-        return [(node, self.places(number, with_tangents=with_tangents)) for node, number in found]
-
-    def read(self, outputs: Sequence[int]) -> list[int]:
-        """Results with the directors that bodies keep in place of those that are computed."""
-        return replaced(self._graph, outputs, {node: self._work(k, j) for k, j, node, _ in self._computed()})
-
-    def seeds(self, columns: dict[int, int]) -> dict[int, dict[int, int]]:
-        """Derivatives of the directors that bodies keep, by the columns of their parameters' nodes."""
-        out: dict[int, dict[int, int]] = {}
-        for k, j, _, changes in self._computed():
-            own = {i: change if self._constant(change) else self._work(k, j, i) for i, change in changes.items()}
-            out[self._work(k, j)] = {columns[self._parameters[k][i]]: change for i, change in own.items()}
-        return out
-
-    def _work(self, k: int, j: int, i: int | None = None) -> int:
-        return self._graph.node("input", "work", self._number(k, j, i))
-
-    def _constant(self, node: int) -> bool:
-        return self._graph.value(node) is not None
 
 
 def places_of_selection(workspace: Workspace, group: Group, number: int) -> Place:
@@ -149,7 +78,6 @@ class _Recorded:
         self._row = {int(i): k for k, i in enumerate(self._rows[0])}
         self._column = {int(i): k for k, i in enumerate(self._unknowns[0])}
         self._entries: list[tuple[int, Ints]] | None = None
-        self._directors: Directors | None = None
         recorder = _recorder(workspace, self._numbers)
         self.graph = recorder.graph
         if group.pair:
@@ -161,8 +89,6 @@ class _Recorded:
         if recorder.guards or recorder.functions:
             raise NotStraight("an element has guards, or calls a function")
         self._nodes = {i: node for i, node in nodes.items() if self.graph.value(node) != 0.0}
-        if self._directors is not None and group.pair:
-            self._nodes = dict(zip(self._nodes, self._directors.read(list(self._nodes.values())), strict=True))
 
     def _pair(
         self, recorder: Recorder, bodies: list[int], states: list[int], rows: list[int], further: list[int]
@@ -201,9 +127,6 @@ class _Recorded:
         t = recorder.inputs("t")[0]
         arguments = [t if sign == "t" else next(given) if sign == "y" else out for sign in kernel.signs[1:]]
         kernel(m, *arguments)
-        if self._workspace.settings.chart.distance is not None:
-            nodes = [[recorder.number(d) for d in of.d] for of in m.states[: m.head.n_bodies]]
-            self._directors = Directors(self._workspace, self._group, self.graph, nodes)
         return out
 
     def _memory(self, recorder: Recorder, group: Group, weights: Any = None) -> Any:
@@ -225,12 +148,6 @@ class _Recorded:
             self._entries = self._differentiated()
         return self._entries
 
-    def lasting(self, *, with_tangents: bool) -> list[tuple[int, Ints]]:
-        """Values that bodies keep for pairs: node, and places in the vector ``"work"``."""
-        if self._group.pair or self._directors is None:
-            return []
-        return self._directors.lasting(with_tangents=with_tangents)
-
     def entries_apart(self) -> list[tuple[int, Ints]]:
         """The same of [dF/dy, dF/dyd], which has twice as many columns."""
         return self._differentiated(apart=True)
@@ -244,8 +161,6 @@ class _Recorded:
             columns = np.hstack([columns, self._workspace.layout.n + columns])
         seeds = {g.node("input", "y", i): {k: one} for i, k in self._column.items()}
         seeds |= {g.node("input", "yd", i): {first + k: c} for i, k in self._column.items()}
-        if self._directors is not None and self._group.pair:
-            seeds |= self._directors.seeds({g.node("input", "y", i): k for i, k in self._column.items()})
         found = tangents(g, list(self._nodes.values()), seeds)
         out = []
         for i, row in zip(self._nodes, found, strict=True):
@@ -253,8 +168,8 @@ class _Recorded:
             out += [(node, columns[:, k] * n + rows) for k, node in row.items()]
         return out
 
-    def inputs(self, results: Sequence[Result], *, with_tangents: bool) -> dict[tuple[str, int], Place]:
-        """The place of every input, where bodies keep derivatives, too, or not.
+    def inputs(self, results: Sequence[Result]) -> dict[tuple[str, int], Place]:
+        """The place of every input.
 
         Raises NotStraight for an input that is none of the elements'.
         """
@@ -268,8 +183,6 @@ class _Recorded:
                 at = self._unknowns[:, self._column[i]]
             elif name == "numbers":
                 at = self._numbers.columns[i]
-            elif name == "work" and self._directors is not None:
-                at = self._directors.places(i, with_tangents=with_tangents)
             elif name == "selection":
                 found[name, i] = places_of_selection(self._workspace, self._group, i)
                 continue

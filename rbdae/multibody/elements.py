@@ -28,7 +28,7 @@ from rbdae.graph.symbols import NotStraight
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.element_groups import of_elements
-from rbdae.multibody.element_kinds import kind_of
+from rbdae.multibody.element_kinds import in_lanes, shortened
 from rbdae.multibody.element_recording import recorded_elements
 from rbdae.multibody.recording import opened_numbers
 from rbdae.multibody.workspace import Workspace
@@ -76,11 +76,11 @@ def elements_of(workspace: Workspace, entries: Pattern | None) -> Elements | Non
     """The elements of the residual, or of the data of its Jacobian with these entries. None if some element does what
     elements do not."""
     if entries is None:
-        return _summed(workspace, workspace.n_equations, lambda of: of.rows(), with_tangents=False)
+        return _summed(workspace, workspace.n_equations, lambda of: of.rows())
     n = workspace.n_equations
     known = _Known(entries.columns * n + entries.rows)
     try:
-        return _summed(workspace, len(entries.rows), lambda of: known.placed(of.entries()), with_tangents=True)
+        return _summed(workspace, len(entries.rows), lambda of: known.placed(of.entries()))
     except KeyError:
         return None
 
@@ -106,7 +106,7 @@ def elements_apart(workspace: Workspace, first: int = 0) -> tuple[Elements, Ints
         results[of] = [(node, at - first) for node, at in rows]
         results[of] += [(node, n - first + at) for node, at in known.placed(entries)]
     columns, rows_of = np.divmod(keys, n)
-    return _summed(workspace, n - first + len(keys), lambda of: results[of], with_tangents=True), rows_of, columns
+    return _summed(workspace, n - first + len(keys), lambda of: results[of]), rows_of, columns
 
 
 @final
@@ -129,9 +129,7 @@ class _Known:
         return out
 
 
-def _summed(
-    workspace: Workspace, size: int, results_of: Callable[[Any], list[tuple[int, Ints]]], *, with_tangents: bool
-) -> Elements:
+def _summed(workspace: Workspace, size: int, results_of: Callable[[Any], list[tuple[int, Ints]]]) -> Elements:
     """The elements that add up to this number of results: nodes and places of each kind."""
     written, cleared, kinds = np.zeros(size, dtype=bool), False, list[Kind]()
     for recorded in recorded_elements(workspace):
@@ -143,13 +141,11 @@ def _summed(
         ]
         cleared = cleared or any(result.adds and not written[result.place.at].all() for result in results)
         written |= times > 0
-        lasting = recorded.lasting(with_tangents=with_tangents)
-        results += [Result(node, Place("work", "", at)) for node, at in lasting]
         if results:
-            places = recorded.inputs(results, with_tangents=with_tangents)
-            kinds.append(kind_of(recorded.graph, results, places, len(results[0].place.at), most=1))
+            places = recorded.inputs(results)
+            graph, order, results, _ = shortened(recorded.graph, results)
+            kinds.append(in_lanes(graph, order, results, places, {}, len(results[0].place.at), {}, most=1))
     runs = [Run(k, 0, kind.count) for k, kind in enumerate(kinds)]
-    work = [result.place.at.max() for kind in kinds for result in kind.results if result.place.vector == "work"]
     zeros = size if cleared or not written.all() else 0
     numbers = Tape.of_inputs(len(opened_numbers(workspace).values))
-    return Elements(kinds, runs, (0, zeros), 1 + int(max(work, default=0)), numbers)
+    return Elements(kinds, runs, (0, zeros), 1, numbers)

@@ -18,17 +18,16 @@ first, and its right side g; ``pair`` the block E between it and another joint, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.graph.order import deepest_first
-from rbdae.graph.symbols import Condition, Recorder
 from rbdae.kernels.linear.schur import SUSPENDED
-from rbdae.machine.elements import Kind, Place, Result, Run
+from rbdae.machine.elements import Kind, Place, Run
+from rbdae.multibody.element_kinds import Written
 
 _MOST_NEIGHBOURS = 8
 """Neighbours up to which it is asked whether they are joined to each other."""
@@ -37,8 +36,9 @@ Rounds = list[list[tuple[int, list[int]]]]
 """For each round the joints, and for each of them the neighbours that come later."""
 
 
-def elimination_rounds(n: int, pairs: Sequence[tuple[int, int]]) -> Rounds:
-    """The rounds of n joints, of which those in pairs have a body in common."""
+def elimination_rounds(n: int, pairs: Sequence[tuple[int, int]], *, wide: bool = False) -> Rounds:
+    """The rounds of n joints, of which those in pairs have a body in common; few rounds of many joints each if `wide`,
+    with more products."""
     around: list[set[int]] = [set() for _ in range(n)]
     for a, b in pairs:
         if a != b:
@@ -53,7 +53,12 @@ def elimination_rounds(n: int, pairs: Sequence[tuple[int, int]]) -> Rounds:
         free |= {a for a in changed if _adds_nothing(a, around)}
         chosen: list[int] = []
         near: set[int] = set()
-        for a in sorted(free) or [min(left, key=lambda a: (len(around[a]), a))]:
+        if wide:
+            most = max(2, min(len(around[a]) for a in left))
+            candidates = sorted((a for a in left if len(around[a]) <= most), key=lambda a: (len(around[a]), a))
+        else:
+            candidates = sorted(free) or [min(left, key=lambda a: (len(around[a]), a))]
+        for a in candidates:
             if a not in near:
                 chosen.append(a)
                 near |= around[a]
@@ -102,68 +107,17 @@ _LEAST = 1e-13
 `rbdae.kernels.linear.schur`."""
 
 
-@final
-class Block:
-    """One kind of steps: named blocks of numbers on symbols, and what is made of them.
-
-    Parameters
-    ----------
-    sizes : of the blocks that it reads, by names: the first word is the same for blocks whose distance is the same for
-        all elements
-    """
-
-    def __init__(self, sizes: Mapping[str, int]) -> None:
-        self.recorder = Recorder({name: np.linspace(1.0, 2.0, size) for name, size in sizes.items()}, 100_000)
-        self.inputs = {name: self.recorder.inputs(name) for name in sizes}
-        self.results: list[tuple[str, int, int, bool]] = []
-        self.guards: dict[int, bool] = {}
-
-    def gives(self, name: str, values: Any, *, adds: bool = False) -> None:
-        """Numbers of a block."""
-        nodes = [self.recorder.number(value) for value in np.ravel(values)]
-        self.results += [(name, i, node, adds) for i, node in enumerate(nodes)]
-
-    def rely(self, condition: Any) -> None:
-        """A condition of the call."""
-        if isinstance(condition, Condition):
-            self.guards[condition.node] = True
-
-    def kind(self, places: dict[str, Ints]) -> Kind:
-        """The elements; `places` has where each block begins."""
-        graph = self.recorder.graph
-        order = deepest_first(graph, [*self.guards, *(node for _, _, node, _ in self.results)])
-        inputs = {}
-        for k in order:
-            if graph.nodes[k][0] == "input":
-                _, name, i = graph.nodes[k]
-                inputs[k] = _at(name, places[name] + i)
-        results = [Result(node, _at(name, places[name] + i), adds) for name, i, node, adds in self.results]
-        return Kind(graph, order, len(next(iter(places.values()))), inputs, results, self.guards)
-
-
-def _at(name: str, places: Ints) -> Place:
-    return Place("work", name.partition(".")[0], places)
-
-
-def _lower(n: int) -> list[tuple[int, int]]:
-    return [(i, j) for i in range(n) for j in range(i + 1)]
-
-
-def _own_sizes(n: int, floored: int) -> dict[str, int]:
-    return {"own.D": n * (n + 1) // 2, "own.start": n, "own.g": n} | ({"own.floor": n} if floored else {})
-
-
-def _factors(block: Block, n: int) -> tuple[Any, list[Any]]:
+def _factors(of: Written, n: int, floored: int) -> tuple[Any, list[Any]]:
     """L and the inverse pivots of D."""
     A = np.zeros((n, n), dtype=object)
-    for value, (i, j) in zip(block.inputs["own.D"], _lower(n), strict=True):
-        A[i, j] = value
+    A[np.tril_indices(n)] = of.reads("own.D", n * (n + 1) // 2)
+    start, floor = of.reads("own.start", n), of.reads("own.floor", n) if floored else ()
     L, d = np.eye(n, dtype=object), list[Any]()
     for j in range(n):
         pivot = A[j, j]
-        if "own.floor" in block.inputs:
-            pivot = (abs(pivot) < block.inputs["own.floor"][j]).select(SUSPENDED, pivot)
-        block.rely(_LEAST * block.inputs["own.start"][j] < abs(pivot))
+        if floored:
+            pivot = (abs(pivot) < floor[j]).select(SUSPENDED, pivot)
+        of.rely(_LEAST * start[j] < abs(pivot))
         d.append(1.0 / pivot)
         for i in range(j + 1, n):
             L[i, j] = A[i, j] * d[j]
@@ -186,66 +140,52 @@ def _solved(L: Any, d: Sequence[Any], x: Any) -> Any:
     return np.array(x, dtype=object)
 
 
-def last(n: int, floored: int) -> Block:
+def last(of: Written, n: int, floored: int) -> None:
     """The last joint of a component: la."""
-    block = Block(_own_sizes(n, floored))
-    L, d = _factors(block, n)
-    block.gives("own.g", _solved(L, d, block.inputs["own.g"]))
-    return block
+    of.gives("own.g", _solved(*_factors(of, n, floored), of.reads("own.g", n)))
 
 
-def into_one(n: int, m: int, floored: int) -> Block:
+def into_one(of: Written, n: int, m: int, floored: int) -> None:
     """A joint with one neighbour."""
-    block = Block(_own_sizes(n, floored) | {"pair.E": n * m})
-    L, d = _factors(block, n)
-    E = block.inputs["pair.E"].reshape(n, m)
-    z, Y = _solved(L, d, block.inputs["own.g"]), np.column_stack([_solved(L, d, E[:, j]) for j in range(m)])
-    block.gives("own.g", z)
-    block.gives("pair.Y", Y)
-    block.gives("other.D", [-(E[:, i] @ Y[:, j]) for i, j in _lower(m)], adds=True)
-    block.gives("other.g", -(E.T @ z), adds=True)
-    return block
+    L, d = _factors(of, n, floored)
+    z = _solved(L, d, of.reads("own.g", n))
+    of.gives("own.g", z)
+    _into(of, L, d, z, m)
 
 
-def factor(n: int, floored: int) -> Block:
-    """A joint with several neighbours: L and inverse pivots in place of D, z = D^-1 g."""
-    block = Block(_own_sizes(n, floored))
-    L, d = _factors(block, n)
-    block.gives("own.D", [d[i] if i == j else L[i, j] for i, j in _lower(n)])
-    block.gives("own.g", _solved(L, d, block.inputs["own.g"]))
-    return block
-
-
-def neighbour(n: int, m: int) -> Block:
-    """Such a joint, and one of its neighbours: Y = D^-1 E, and the neighbour's D and g."""
-    block = Block({"own.D": n * (n + 1) // 2, "own.g": n, "pair.E": n * m})
-    L, d = np.eye(n, dtype=object), list[Any]([0.0] * n)
-    for value, (i, j) in zip(block.inputs["own.D"], _lower(n), strict=True):
-        if i == j:
-            d[i] = value
-        else:
-            L[i, j] = value
-    E, z = block.inputs["pair.E"].reshape(n, m), block.inputs["own.g"]
+def _into(of: Written, L: Any, d: Sequence[Any], z: Any, m: int) -> None:
+    """A joint into one of its neighbours: Y = D^-1 E, and the neighbour's D and g."""
+    E = of.reads("pair.E", len(d) * m).reshape(len(d), m)
     Y = np.column_stack([_solved(L, d, E[:, j]) for j in range(m)])
-    block.gives("pair.Y", Y)
-    block.gives("other.D", [-(E[:, i] @ Y[:, j]) for i, j in _lower(m)], adds=True)
-    block.gives("other.g", -(E.T @ z), adds=True)
-    return block
+    of.gives("pair.Y", Y)
+    of.gives("other.D", [-(E[:, i] @ Y[:, j]) for i, j in zip(*np.tril_indices(m), strict=True)], adds=True)
+    of.gives("other.g", -(E.T @ z), adds=True)
 
 
-def two_neighbours(n: int, m: int, k: int) -> Block:
+def factor(of: Written, n: int, floored: int) -> None:
+    """A joint with several neighbours: L and inverse pivots in place of D, z = D^-1 g."""
+    L, d = _factors(of, n, floored)
+    of.gives("own.g", _solved(L, d, of.reads("own.g", n)))
+    L[np.diag_indices(n)] = d
+    of.gives("own.D", L[np.tril_indices(n)])
+
+
+def neighbour(of: Written, n: int, m: int) -> None:
+    """Such a joint, and one of its neighbours."""
+    L = np.zeros((n, n), dtype=object)
+    L[np.tril_indices(n)] = of.reads("own.D", n * (n + 1) // 2)
+    _into(of, L, [*np.diag(L)], of.reads("own.g", n), m)
+
+
+def two_neighbours(of: Written, n: int, m: int, k: int) -> None:
     """Such a joint, and two of its neighbours: E between these."""
-    block = Block({"first.E": n * m, "second.Y": n * k})
-    E, Y = block.inputs["first.E"].reshape(n, m), block.inputs["second.Y"].reshape(n, k)
-    block.gives("both.E", -(E.T @ Y), adds=True)
-    return block
+    E, Y = of.reads("first.E", n * m).reshape(n, m), of.reads("second.Y", n * k).reshape(n, k)
+    of.gives("both.E", -(E.T @ Y), adds=True)
 
 
-def back(n: int, m: int) -> Block:
+def back(of: Written, n: int, m: int) -> None:
     """la of a joint, from that of one that was eliminated later."""
-    block = Block({"pair.Y": n * m, "other.g": m})
-    block.gives("own.g", -(block.inputs["pair.Y"].reshape(n, m) @ block.inputs["other.g"]), adds=True)
-    return block
+    of.gives("own.g", -(of.reads("pair.Y", n * m).reshape(n, m) @ of.reads("other.g", m)), adds=True)
 
 
 @final
@@ -258,6 +198,7 @@ class Work:
     pairs : pairs of joints that have a body in common
     first : the first place
     order : that of elimination where equations may be suspended
+    wide : whether rounds are few, for NumPy
 
     Attributes
     ----------
@@ -271,18 +212,26 @@ class Work:
     """
 
     def __init__(
-        self, rows: Ints, pairs: Sequence[tuple[int, int]], first: int = 0, order: Sequence[int] | None = None
+        self,
+        rows: Ints,
+        pairs: Sequence[tuple[int, int]],
+        first: int = 0,
+        order: Sequence[int] | None = None,
+        *,
+        wide: bool = False,
     ) -> None:
-        self.rows = rows
+        self.rows, self.wide = rows, wide
         self.floored = order is not None
-        self.rounds = elimination_rounds(len(rows), pairs) if order is None else rounds_in_order(order, pairs)
+        self.rounds = (
+            elimination_rounds(len(rows), pairs, wide=wide) if order is None else rounds_in_order(order, pairs)
+        )
         order = [a for chosen in self.rounds for a, _ in chosen]
         self.rank = np.empty(len(rows), dtype=np.int64)
         self.rank[order] = np.arange(len(rows))
         found = {self.ordered(pair) for pair in pairs}
         every = [self.ordered((a, b)) for chosen in self.rounds for a, later in chosen for b in later]
         self.edges: dict[tuple[int, int], int] = {}
-        self.first = at = first
+        at = first
         for given in (False, True):
             for pair in every:
                 if (pair in found) == given:
@@ -310,17 +259,10 @@ class Work:
         self.size += n
         return self.size - n
 
-    def results(self, joints: Ints, block: Sequence[int], side: Sequence[int]) -> list[Result]:
-        """D of some joints of a kind, and its diagonal again, and g, from the nodes of its lower triangle and of g."""
-        rows, first, start = len(side), self.block[joints], self.start[joints]
-        at = [(node, first + i) for i, node in enumerate(block)]
-        at += [(block[(i + 1) * (i + 2) // 2 - 1], start + i) for i in range(rows)]
-        at += [(node, self.side[joints] + i) for i, node in enumerate(side)]
-        return [Result(node, Place("work", "own", places)) for node, places in at]
-
-    def floors(self, joints: Ints, i: int) -> Place:
-        """The place of the floor of the i-th pivot of joints of a kind."""
-        return Place("work", "own", self.floor[joints] + i)
+    def places(self, joints: Ints, rows: int) -> list[Place]:
+        """The places of D of some joints of a kind by rows, its lower triangle, of its diagonal, of g, and of floors."""
+        n = rows * (rows + 1) // 2 + (3 if self.floored else 2) * rows
+        return [Place("work", "own", self.block[joints] + i) for i in range(n)]
 
     def solved(self, pair: tuple[int, int]) -> int:
         """Where Y begins."""
@@ -329,37 +271,46 @@ class Work:
 
 @final
 class _Steps:
-    """Elements of all kinds of steps in the order in which they are computed."""
+    """Elements of all kinds of steps in the order in which they are computed. Runs do not go on from one round to the
+    next if rounds are `apart`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, apart: bool) -> None:
+        self._apart, self._open = apart, False
         self._kinds: dict[tuple[Any, ...], list[dict[str, int]]] = {}
         self._runs: list[tuple[tuple[Any, ...], int, int]] = []
 
-    def add(self, make: Callable[..., Block], sizes: Iterable[int], places: dict[str, int]) -> None:
+    def add(self, make: Callable[..., None], sizes: Iterable[int], places: dict[str, int]) -> None:
         """One more element."""
         key = (make, *map(int, sizes))
         members = self._kinds.setdefault(key, [])
         k = len(members)
         members.append(places)
-        if self._runs and self._runs[-1][0] == key:
+        if self._open and self._runs[-1][0] == key:
             self._runs[-1] = (key, self._runs[-1][1], k + 1)
         else:
             self._runs.append((key, k, k + 1))
+        self._open = True
+
+    def next_round(self) -> None:
+        """Go on with the next round."""
+        self._open = self._open and not self._apart
 
     def made(self, first: int) -> tuple[list[Kind], list[Run]]:
         """The kinds, whose numbers begin with `first`, and the runs."""
         numbers = {key: first + k for k, key in enumerate(self._kinds)}
         kinds = []
         for (make, *sizes), members in self._kinds.items():
-            places = {name: np.array([one[name] for one in members], dtype=np.int64) for name in members[0]}
-            kinds.append(make(*sizes).kind(places))
+            of = Written({name: ("work", np.array([one[name] for one in members])) for name in members[0]})
+            make(of, *sizes)
+            kinds.append(of.kind(as_written=True))
         return kinds, [Run(numbers[key], begin, end) for key, begin, end in self._runs]
 
 
 def elimination(work: Work, first: int) -> tuple[list[Kind], list[Run]]:
     """The elements that turn g into la, whose kinds are numbered from `first`, and their runs."""
-    steps, rows = _Steps(), work.rows
+    steps, rows = _Steps(apart=work.wide), work.rows
     for chosen in work.rounds:
+        steps.next_round()
         several = [(a, later) for a, later in chosen if len(later) > 1]
         for a, later in chosen:
             if len(later) == 0:
@@ -377,6 +328,7 @@ def elimination(work: Work, first: int) -> tuple[list[Kind], list[Run]]:
                 places = {"first.E": work.edges[a, b], "second.Y": work.solved((a, c)), "both.E": work.edges[b, c]}
                 steps.add(two_neighbours, rows[[a, b, c]], places)
     for chosen in reversed(work.rounds):
+        steps.next_round()
         for a, later in reversed(chosen):
             for b in later:
                 steps.add(back, rows[[a, b]], _own(work, a) | _pair(work, a, b))

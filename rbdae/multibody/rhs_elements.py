@@ -3,8 +3,7 @@
 0. In charts with a singular set each body writes its directors to a work vector, which all else reads.
 1. Each force adds its natural forces to those of its bodies, and writes the rates of its states.
    Each body writes qdot and its free acceleration (`rbdae.multibody.rhs_recording`). Where its velocity is no unknown,
-   it is found before, and the rates of the unknowns after all (`rbdae.multibody.tree_elements`,
-   `loop_elements`).
+   it is found before, and the rates of the unknowns after all (`rbdae.multibody.tree_elements`).
 2. Each joint writes what others need to a work vector: its gradients, its block of S = G M^-1 G^T, and the right side
    at the free accelerations; each pair of joints of one body the block of S between them.
 3. S la = g is solved in blocks (`rbdae.multibody.elimination_elements`).
@@ -21,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Ints
+from rbdae._arrays import Ints, Vec
 from rbdae.formulations import explicit, null_space
 from rbdae.graph.graph import Graph
-from rbdae.machine.elements import Elements, Kind, Place, Result, Run
+from rbdae.graph.symbols import NotStraight
+from rbdae.machine.elements import Elements, Kind, Place, Result, Run, evaluated
 from rbdae.multibody.element_groups import Group, groups_of, of_elements
 from rbdae.multibody.element_kinds import LANES, ElementNumbers, copied, recorded_kind
 from rbdae.multibody.elimination_elements import elimination
-from rbdae.multibody.loop_elements import LoopElements, of_components
-from rbdae.multibody.recording import constants, opened_numbers, places_of_selected, selected
+from rbdae.multibody.recording import constants, opened_numbers, places_of_selected, selected, selection_numbers
 from rbdae.multibody.rhs_recording import (
     DIRECTORS,
     NATURAL,
@@ -50,10 +49,13 @@ from rbdae.multibody.stored_joints import StoredJoints
 from rbdae.multibody.tree_elements import TreeElements
 from rbdae.multibody.workspace import Workspace
 
-BODIES_FROM, REDUCED_FROM, LOOPS_FROM, ALWAYS_FROM = 20, 25, 200, 40
+BODIES_FROM, REDUCED_FROM, ALWAYS_FROM = 20, 25, 40
 """Bodies from which elements are quicker than what is there else: where half of the joints are computed several at a
-time, with velocities, quasi-velocities of trees or of loops as unknowns, and where there are at least `_LEAST` of a
+time, with velocities or quasi-velocities of trees as unknowns, and where there are at least `_LEAST` of a
 kind (docs/decisions.md)."""
+
+NUMPY_FROM = 100
+"""Bodies from which single states are quicker by NumPy than by the kernel on floats."""
 
 _LEAST = 3
 _NONE = np.zeros(0, dtype=np.int64)
@@ -63,19 +65,25 @@ _MOST_JOINTS = 64
 
 
 def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
-    """Whether a kernel with results of this shape is a right-hand side in velocities or in quasi-velocities that may be
-    made of elements, the multipliers with it but for the internal ones under forces that are no transposed gradients.
-    """
+    """Whether a kernel is a right-hand side in velocities or in quasi-velocities that is made of elements."""
+    return bool(
+        workspace.model.n >= _least(workspace.settings)
+        and workspace.memory.opened
+        and kernel in (explicit.rhs, null_space.rhs)
+        and _may(workspace, shape)
+    )
+
+
+def _may(workspace: Workspace, shape: tuple[int, ...]) -> bool:
+    """Whether elements have these results: rates, and multipliers but for the internal ones under forces that are no
+    transposed gradients."""
     layout, settings = workspace.layout, workspace.settings
     with_multipliers = (layout.n_differential + layout.n_constraints,)
     return bool(
-        kernel in (explicit.rhs, null_space.rhs)
-        and (
+        (
             shape == (layout.n_differential,)
             or (shape == with_multipliers and not (layout.n_internal and settings.forms))
         )
-        and workspace.model.n >= _least(settings)
-        and workspace.memory.opened
         and of_elements(workspace.arrays)
         and _possible_velocities(workspace)
     )
@@ -86,13 +94,11 @@ def _possible_velocities(workspace: Workspace) -> bool:
     settings, chosen = workspace.settings, set(selected(workspace)) - {"pivot_floor", "references", "inputs"}
     if not settings.reduced:
         return not chosen
-    if settings.spatial or workspace.selection.rows.dropped:
-        return False
-    return of_components(workspace) if settings.structure == "loops" else not chosen
+    return not (settings.spatial or workspace.selection.rows.dropped or settings.structure == "loops" or chosen)
 
 
 def _least(settings: Settings) -> int:
-    return LOOPS_FROM if settings.structure == "loops" else REDUCED_FROM if settings.reduced else BODIES_FROM
+    return REDUCED_FROM if settings.reduced else BODIES_FROM
 
 
 def enough(n: int, joints: Sequence[int]) -> bool:
@@ -120,6 +126,25 @@ def rhs_elements(workspace: Workspace, n_results: int) -> Elements | None:
     return Assembling(workspace, groups, multipliers=n_results > workspace.layout.n_differential).elements()
 
 
+def rates_by_numpy(workspace: Workspace, t: float, y: Vec) -> Vec | None:
+    """The rates and multipliers at one state of a long model, by NumPy on stacks of elements; None for models that have
+    what elements do not, and at states where a condition does not hold."""
+    layout, settings = workspace.layout, workspace.settings
+    n = layout.n_differential + layout.n_constraints
+    if workspace.model.n < NUMPY_FROM or settings.reduced or not _may(workspace, (n,)):
+        return None
+    groups = groups_of(workspace, apart=True)
+    if not few_kinds(workspace, groups):
+        return None
+    try:
+        elements = Assembling(workspace, groups, multipliers=True, wide=True).elements()
+    except NotStraight:
+        return None
+    inputs = {"t": t, "y": y, "selection": selection_numbers(workspace)}
+    with np.errstate(all="ignore"):
+        return evaluated(elements, inputs, opened_numbers(workspace).values, n)
+
+
 def add_all(kinds: list[Kind], runs: list[Run], new: list[Kind]) -> None:
     """Kinds of which all elements are computed, one kind after the other."""
     runs += [Run(len(kinds) + k, 0, kind.count) for k, kind in enumerate(new)]
@@ -127,10 +152,10 @@ def add_all(kinds: list[Kind], runs: list[Run], new: list[Kind]) -> None:
 
 
 class Assembling:
-    """The elements of a model."""
+    """The elements of a model; those for NumPy are `wide`: few runs of many elements, as they are recorded."""
 
-    def __init__(self, workspace: Workspace, groups: Sequence[Group], *, multipliers: bool) -> None:
-        self._workspace, self._multipliers = workspace, multipliers
+    def __init__(self, workspace: Workspace, groups: Sequence[Group], *, multipliers: bool, wide: bool = False) -> None:
+        self._workspace, self._multipliers, self._wide = workspace, multipliers, wide
         own = constants(workspace)
         bodies = [group for group in groups if not group.records]
         placed = keeps_directors(workspace)
@@ -140,7 +165,7 @@ class Assembling:
         self._first_load = DIRECTORS * n if placed else 0
         self._forces = [recorded_force(workspace, group, own) for group in forces]
         self._bodies = [recorded_body(workspace, group, own, loaded=bool(forces)) for group in bodies]
-        self._internal = list[tuple[Recorded, list[int]]]()
+        self._internal = list[tuple[Recorded, Any]]()
         if multipliers and workspace.layout.n_internal:
             self._internal = [recorded_multipliers(workspace, group, own, loaded=bool(forces)) for group in bodies]
         numbers = ElementNumbers(len(opened_numbers(workspace).values))
@@ -149,14 +174,13 @@ class Assembling:
         # forces of joints along rotational velocities
         self._first_force = self._first_load + (NATURAL * n if forces else 0)
         first = self._first_force + (DIRECTORS * n if self._internal else 0)
-        self._joints = joints = StoredJoints(kinds, numbers, first, floored=self._floored)
+        self._joints = joints = StoredJoints(kinds, numbers, first, floored=self._floored, wide=wide)
         self._work = joints.work
         first = workspace.layout.v.start
         self._motion = Motion(("y", first), ("out", first))
-        self._reduced: TreeElements | LoopElements | None = None
+        self._reduced: TreeElements | None = None
         if workspace.settings.reduced:
-            loops = workspace.settings.structure == "loops"
-            self._reduced = LoopElements(workspace, joints) if loops else TreeElements(workspace, joints)
+            self._reduced = TreeElements(workspace, joints)
             self._motion = self._reduced.motion
         elif changed(workspace):
             self._motion = Motion(("y", first), ("work", self._work.take(workspace.layout.n_velocities)))
@@ -173,7 +197,7 @@ class Assembling:
         once = [self._force(*force) for force in self._forces]
         once += [self._body(*body) for body in self._bodies]
         once += [self._joint(k) for k in range(n)]
-        once += self._joints.between(self._work)
+        once += self._joints.between()
         add_all(kinds, runs, once)
         more, solving = elimination(self._work, len(kinds))
         kinds += more
@@ -186,54 +210,47 @@ class Assembling:
             add_all(kinds, runs, [self._changed(body) for body, _ in self._bodies])
         return Elements(kinds, runs, (self._work.cleared, 0), self._work.size, self._joints.numbers.tape())
 
-    def _directors(self, body: Recorded, nodes: list[int]) -> Kind:
-        places = kept_directors(body.group.bodies[:, 0])
-        results = [Result(node, place) for node, place in zip(nodes, places, strict=True)]
-        return self._kind(body.graph, results, body, {})
+    def _directors(self, body: Recorded, d: Any) -> Kind:
+        return self._kind(body.graph, body.results(d, kept_directors(body.group.bodies[:, 0])), body, {})
 
-    def _force(self, force: Recorded, loads: list[int], rates: list[int]) -> Kind:
+    def _force(self, force: Recorded, loads: Any, rates: Any) -> Kind:
         places = [place for b in force.moving for place in self._loads(force.group.bodies[:, b])]
-        results = [Result(node, place, True) for node, place in zip(loads, places, strict=True)]
-        results += [Result(node, force.state_rate(i)) for i, node in enumerate(rates)]
+        results = force.results(loads, places, adds=True) + force.results(rates, force.state_rates())
         return self._kind(force.graph, results, force, {})
 
     def _loads(self, bodies: Ints) -> list[Place]:
         """The natural forces on bodies."""
         return [Place("work", "load", self._first_load + NATURAL * bodies + i) for i in range(NATURAL)]
 
-    def _body(self, body: Recorded, nodes: list[int]) -> Kind:
-        results = [Result(node, body.rates(self._motion, i)) for i, node in enumerate(nodes)]
+    def _body(self, body: Recorded, rates: Any) -> Kind:
         places = {("load", i): place for i, place in enumerate(self._loads(body.group.bodies[:, 0]))}
-        return self._kind(body.graph, results, body, places)
+        return self._kind(body.graph, body.results(rates, body.rates(self._motion)), body, places)
 
     def _joint_forces(self, bodies: Ints, n: int) -> list[Place]:
         """The forces of joints along the n rotational velocities of bodies."""
         return [Place("work", "force", self._first_force + DIRECTORS * bodies + i) for i in range(n)]
 
-    def _balanced(self, body: Recorded, nodes: list[int]) -> Kind:
+    def _balanced(self, body: Recorded, la: Any) -> Kind:
         """The internal multipliers of bodies of a kind."""
         bodies, B = body.group.bodies[:, 0], self._workspace.arrays["bodies"]
         first = self._workspace.layout.la.start
-        results = [Result(node, Place("out", "la", first + B["il"][bodies] + i)) for i, node in enumerate(nodes)]
+        results = body.results(la, [Place("out", "la", first + B["il"][bodies] + i) for i in range(len(la))])
         places = {("load", i): place for i, place in enumerate(self._loads(bodies))}
         places |= {("joint", i): place for i, place in enumerate(self._joint_forces(bodies, int(B["nr"][bodies[0]])))}
         return self._kind(body.graph, results, body, places)
 
     def _changed(self, body: Recorded) -> Kind:
-        results = [Result(node, body.result(i)) for i, node in enumerate(changed_rates(body))]
-        return self._kind(body.graph, results, body, {})
+        return self._kind(body.graph, body.results(changed_rates(body), body.unknown_rates()), body, {})
 
     def _joint(self, k: int) -> Kind:
         joint, of = self._joints.kinds[k], self._joints.kinds[k].of
-        which = self._joints.which(k)
-        results = self._work.results(which, of.nodes(joint.block), of.nodes(joint.side))
-        places = dict[tuple[str, int], Place]()
+        values, places = [*joint.block, *joint.diagonal, *joint.side], dict[tuple[str, int], Place]()
         if self._floored:
             floors = places_of_selected(self._workspace, "pivot_floor").start + joint.slots.T
             places = {("floor", i): Place("selection", "floor", at) for i, at in enumerate(floors)}
-            nodes = of.nodes(of.recorder.with_inputs("floor", [0.0] * joint.rows))
-            results += [Result(node, self._work.floors(which, i)) for i, node in enumerate(nodes)]
-        return self._kind(of.graph, results + self._joints.results(k, 2), of, places)
+            values += [*of.recorder.with_inputs("floor", [0.0] * joint.rows)]
+        results = of.results(values, self._work.places(self._joints.which(k), joint.rows))
+        return self._kind(of.graph, results + self._joints.results(k), of, places)
 
     def _pushed(self, k: int) -> Kind:
         """-M^-1 G^T la of joints of a kind to the accelerations of their bodies, and la to the multipliers."""
@@ -263,4 +280,5 @@ class Assembling:
         return self._kind(new, results, of, places)
 
     def _kind(self, graph: Graph, results: list[Result], of: Recorded, places: Mapping[tuple[str, int], Place]) -> Kind:
-        return recorded_kind(self._joints.numbers, self._motion, graph, results, of, places)
+        numbers, motion = self._joints.numbers, self._motion
+        return recorded_kind(numbers, motion, graph, results, of, places, as_recorded=self._wide)

@@ -10,7 +10,7 @@ are dropped are those of the identity, with a right side of 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, final
 
@@ -33,7 +33,7 @@ from rbdae.kernels.memory import (
     square_side,
 )
 from rbdae.kernels.records import ANGULAR
-from rbdae.machine.elements import Place
+from rbdae.machine.elements import Place, Result
 from rbdae.multibody.element_groups import Group
 from rbdae.multibody.element_recording import Numbers, memory_of_first
 from rbdae.multibody.recording import first_numbers, opened_numbers, recording_point
@@ -69,6 +69,7 @@ class Recorded:
     ----------
     group : the elements
     graph : what has been recorded
+    m : the memory
     loaded : the numbers that it loads; `columns` has for each of them the places of those of all elements among the
         numbers of the model
 
@@ -93,7 +94,7 @@ class Recorded:
         self.columns, self.loaded = numbers.columns, LoadedNumbers(numbers.values)
         at = {"y": self._at_point(), "free": np.linspace(0.3, 0.7, self.n_v)}
         self.recorder = Recorder({"t": [0.1234], **at, "selection": first_numbers(workspace)}, _MOST_NODES)
-        self._m = self._memory(numbers, own)
+        self.m = self._memory(numbers, own)
 
     @property
     def graph(self) -> Graph:
@@ -157,19 +158,17 @@ class Recorded:
         """The place at which the velocities of one of the moving bodies begin among those of all of them."""
         return sum(n_v for _, n_v in self._sizes[:b])
 
-    def rates(self, motion: Motion, i: int) -> Place:
-        """The place to which the i-th number of (qdot, vdot) goes."""
-        if i < self.n_q:
-            return Place("out", "q", self._q[:, i])
-        return self.place(motion, "free", i - self.n_q)
+    def rates(self, motion: Motion) -> list[Place]:
+        """The places of (qdot, vdot)."""
+        return [Place("out", "q", at) for at in self._q.T] + [self.place(motion, "free", i) for i in range(self.n_v)]
 
-    def state_rate(self, i: int) -> Place:
-        """The place to which the rate of the i-th internal state goes."""
-        return Place("out", "s", self._s[:, i])
+    def state_rates(self) -> list[Place]:
+        """The places of the rates of their internal states."""
+        return [Place("out", "s", at) for at in self._s.T]
 
-    def result(self, i: int) -> Place:
-        """The place of the i-th rate of their velocities, or momenta, among the results."""
-        return Place("out", "v", self.workspace.layout.v.start + self._v[:, i])
+    def unknown_rates(self) -> list[Place]:
+        """The places of the rates of their velocities, or momenta, among the results."""
+        return [Place("out", "v", self.workspace.layout.v.start + at) for at in self._v.T]
 
     def _memory(self, numbers: Numbers, own: Mapping[str, Any]) -> Any:
         """The memory of the first element, with unknowns and rows of its own."""
@@ -208,18 +207,9 @@ class Recorded:
 
         Raises NotStraight where a condition on the state has to fall as it does there.
         """
-        kernel(self._m, *arguments)
+        kernel(self.m, *arguments)
         if self.recorder.guards or self.recorder.functions:
             raise NotStraight("an element has guards, or calls a function")
-
-    def vector(self, accessor: Any) -> Any:
-        """A vector of the scratch."""
-        return accessor(self._m)
-
-    @property
-    def m(self) -> Any:
-        """The memory."""
-        return self._m
 
     @property
     def angular(self) -> bool:
@@ -229,6 +219,10 @@ class Recorded:
     def nodes(self, values: Any) -> list[int]:
         """The nodes of symbols and numbers."""
         return [self.recorder.number(value) for value in np.ravel(values)]
+
+    def results(self, values: Any, places: Iterable[Place], *, adds: bool = False) -> list[Result]:
+        """Symbols and numbers at these places, or what is added there."""
+        return [Result(node, place, adds) for node, place in zip(self.nodes(values), places, strict=True)]
 
 
 def keeps_directors(workspace: Workspace) -> bool:
@@ -246,21 +240,19 @@ def _moving(block: str, vector: str, start: int, at: Ints) -> Place:
     return Place(vector, block if vector == "work" else "v", start + at)
 
 
-def recorded_force(workspace: Workspace, group: Group, own: Mapping[str, Any]) -> tuple[Recorded, list[int], list[int]]:
-    """Forces of a kind; the nodes of their natural forces, (fx, fd) of one body after the other, and of the rates of
-    their internal states."""
+def recorded_force(workspace: Workspace, group: Group, own: Mapping[str, Any]) -> tuple[Recorded, Any, Any]:
+    """Forces of a kind; their natural forces, (fx, fd) of one body after the other, and the rates of their internal
+    states."""
     force = Recorded(workspace, group, own, turned=keeps_directors(workspace))
     for body in force.m.bodies:
         body.weight, body.weight_d = np.zeros(3), np.zeros(9)
     force.run(natural_loads, force.recorder.inputs("t")[0], force.recorder.inputs("y"))
     loads = [x for state in force.m.states[: len(force.moving)] for x in (*state.fx, *state.fd)]
-    return force, force.nodes(loads), force.nodes(force.vector(force_state_rates)[: force.n_s])
+    return force, loads, force_state_rates(force.m)[: force.n_s]
 
 
-def recorded_body(
-    workspace: Workspace, group: Group, own: Mapping[str, Any], *, loaded: bool
-) -> tuple[Recorded, list[int]]:
-    """Bodies of a kind, and the nodes of (qdot, vdot) of one without joints; if `loaded` under natural forces beside
+def recorded_body(workspace: Workspace, group: Group, own: Mapping[str, Any], *, loaded: bool) -> tuple[Recorded, Any]:
+    """Bodies of a kind, and (qdot, vdot) of one without joints; if `loaded` under natural forces beside
     its weight, the inputs ``"load"``."""
     body = Recorded(workspace, group, own)
     if loaded:
@@ -268,31 +260,29 @@ def recorded_body(
         record.weight, record.weight_d = record.weight + load[:3], record.weight_d + load[3:]
     out = np.zeros(body.n_q + body.n_v, dtype=object)
     body.run(free_rates, body.recorder.inputs("t")[0], body.recorder.inputs("y"), out)
-    return body, body.nodes(out)
+    return body, out
 
 
 def recorded_multipliers(
     workspace: Workspace, group: Group, own: Mapping[str, Any], *, loaded: bool
-) -> tuple[Recorded, list[int]]:
-    """Bodies of a kind, and the nodes of their internal multipliers: functions of what the saddle-point system is
+) -> tuple[Recorded, Any]:
+    """Bodies of a kind, and their internal multipliers: functions of what the saddle-point system is
     solved for (``"free"``), and of the forces of the joints along their rotational velocities, the inputs ``"joint"``.
     """
     body, _ = recorded_body(workspace, group, own, loaded=loaded)
     record = body.m.bodies[0]
     forces = body.recorder.with_inputs("joint", [0.5] * record.nr)
-    for i, symbol in enumerate(body.recorder.inputs("free")):
-        body.vector(solution)[i] = symbol
-    for k, force in enumerate(forces):
-        body.vector(right_hand_side)[record.nt + k] += force
+    solution(body.m)[: body.n_v] = body.recorder.inputs("free")
+    right_hand_side(body.m)[record.nt : record.nt + record.nr] += forces
     body.run(internal_multipliers)
-    return body, body.nodes(body.vector(multipliers)[: record.ni])
+    return body, multipliers(body.m)[: record.ni]
 
 
-def recorded_directors(workspace: Workspace, group: Group, own: Mapping[str, Any]) -> tuple[Recorded, list[int]]:
-    """Bodies of a kind, and the nodes of their directors."""
+def recorded_directors(workspace: Workspace, group: Group, own: Mapping[str, Any]) -> tuple[Recorded, Any]:
+    """Bodies of a kind, and their directors."""
     body = Recorded(workspace, group, own)
     body.run(set_state, body.recorder.inputs("t")[0], body.recorder.inputs("y"))
-    return body, body.nodes(body.m.states[0].d)
+    return body, body.m.states[0].d
 
 
 def changed(workspace: Workspace) -> bool:
@@ -300,13 +290,11 @@ def changed(workspace: Workspace) -> bool:
     return workspace.settings.momenta or bool(workspace.settings.spatial)
 
 
-def changed_rates(body: Recorded) -> list[int]:
-    """The nodes of the rates of momenta, or of spatial velocities, as functions of what the saddle-point system is
-    solved for."""
-    for i, symbol in enumerate(body.recorder.inputs("free")):
-        body.vector(solution)[i] = symbol
+def changed_rates(body: Recorded) -> Any:
+    """The rates of momenta, or of spatial velocities, as functions of what the saddle-point system is solved for."""
+    solution(body.m)[: body.n_v] = body.recorder.inputs("free")
     body.run(change_rates)
-    return body.nodes(body.vector(solution)[: body.n_v])
+    return solution(body.m)[: body.n_v]
 
 
 @final
@@ -319,7 +307,7 @@ class Joint:
     K, A : for each side (rows, 6): (Gx, H), and its product with the inverse mass, for generalised forces other than
         G^T la with these; (rows, 3) of a body with a pivot
     weights : for each side the inverse mass and Ji
-    block, side, known : the lower triangle of G M^-1 G^T, row by row; G vdot + g_II; g_I
+    block, diagonal, side, known : the lower triangle of G M^-1 G^T, row by row, and its diagonal; G vdot + g_II; g_I
     moved, at_rest : the two parts of `side`, of which the kernel gives the second one
     """
 
@@ -346,12 +334,12 @@ class Joint:
         S = sum((A @ K.T for A, K in zip(self.A, self.K, strict=True)), np.zeros((self.rows, self.rows), dtype=object))
         for i in np.flatnonzero([k == 0 for p in m.primitives for k in p.keep[: p.n]]):
             S[i, i] = 1.0
-        self.block = [S[i, j] for i in range(self.rows) for j in range(i + 1)]
+        self.block, self.diagonal = S[np.tril_indices(self.rows)], S.diagonal()
         self.at_rest, self.known = (
-            of.vector(vector)[m.head.n_internal :][: self.rows] for vector in (constraint_side, square_side)
+            vector(m)[m.head.n_internal :][: self.rows] for vector in (constraint_side, square_side)
         )
         self.moved = np.hstack(G) @ free
-        self.side = list(self.moved + self.at_rest)
+        self.side = self.moved + self.at_rest
 
     def _side(self, b: int, name: str, n: int) -> Matrix:
         """The first n columns of a matrix of the primitives, of the side of one body."""

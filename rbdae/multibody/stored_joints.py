@@ -11,15 +11,12 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import Loaded
-from rbdae.graph.symbols import NotStraight, Recorder, Symbol
+from rbdae.graph.symbols import NotStraight
 from rbdae.machine.elements import Kind, Place, Result
-from rbdae.multibody.element_kinds import ElementNumbers, kind_of
+from rbdae.multibody.element_kinds import ElementNumbers, Written
 from rbdae.multibody.elimination_elements import Work
 from rbdae.multibody.rhs_recording import Joint, Matrix
-
-_MOST_NODES = 20_000
 
 Cell = Any
 """A constant, or a name and a number."""
@@ -33,29 +30,29 @@ class StoredJoints:
     ----------
     first : the first place in the work vector
     floored : whether equations may be suspended
+    wide : whether the elimination is for NumPy
 
     Attributes
     ----------
     kinds : the joints of each kind
     numbers : what is loaded
     pairs : joints that have a body in common: (joint, side, other joint, its side)
-    work : places of the blocks of G M^-1 G^T
+    work : places of the blocks of G M^-1 G^T in the work vector
     """
 
-    def __init__(self, kinds: Sequence[Joint], numbers: ElementNumbers, first: int, *, floored: bool) -> None:
+    def __init__(
+        self, kinds: Sequence[Joint], numbers: ElementNumbers, first: int, *, floored: bool, wide: bool = False
+    ) -> None:
         self.kinds, self.numbers = kinds, numbers
         counts = [len(joint.of.group.bodies) for joint in kinds]
         self._firsts = np.cumsum([0, *counts])
         self.pairs = list(self._found())
         if len({(a, b) for a, _, b, _ in self.pairs}) < len(self.pairs):
             raise NotStraight("two elements have two bodies in common")
-        self.work = self.blocks(first, self._order() if floored else None)
+        rows = np.repeat(np.array([joint.rows for joint in kinds], dtype=np.int64), counts)
+        order = self._order() if floored else None
+        self.work = Work(rows, [(a, b) for a, _, b, _ in self.pairs], first, order, wide=wide)
         self._gradients = [[self._stored(joint, b) for b in range(len(joint.K))] for joint in kinds]
-
-    def blocks(self, first: int, order: Sequence[int] | None = None) -> Work:
-        """Places of the blocks of a matrix with the pattern of G G^T."""
-        rows = np.repeat(np.array([joint.rows for joint in self.kinds], dtype=np.int64), np.diff(self._firsts))
-        return Work(rows, [(a, b) for a, _, b, _ in self.pairs], first, order)
 
     def _order(self) -> list[int]:
         """The joints in the order in which kernels eliminate them.
@@ -91,88 +88,84 @@ class StoredJoints:
             width += len(entries)
         return found, self.work.take(width * len(joint.of.group.bodies)), width
 
+    def begin(self, k: int, b: int) -> Ints:
+        """Where the stored entries of a side of joints of a kind begin: those of K, then those of A."""
+        _, first, width = self._gradients[k][b]
+        begins: Ints = first + width * np.arange(len(self.which(k)))
+        return begins
+
     def gradient(self, k: int, b: int) -> list[dict[tuple[int, int], Place]]:
         """Where the stored entries of K of a side of joints of a kind, and of A, are."""
-        found, first, width = self._gradients[k][b]
-        elements = first + width * np.arange(len(self.which(k)))
-        return [{at: Place("work", f"K{b}", elements + i) for at, i in stored.items()} for stored in found]
+        begin = self.begin(k, b)
+        return [
+            {at: Place("work", f"K{b}", begin + i) for at, i in stored.items()} for stored in self._gradients[k][b][0]
+        ]
 
-    def results(self, k: int, n_matrices: int) -> list[Result]:
-        """K of joints of a kind to where it is stored, and A if there are two matrices."""
-        joint = self.kinds[k]
-        out = []
+    def results(self, k: int) -> list[Result]:
+        """K and A of joints of a kind to where they are stored."""
+        joint, out = self.kinds[k], list[Result]()
         for b in range(len(joint.K)):
-            for matrix, places in zip((joint.K[b], joint.A[b])[:n_matrices], self.gradient(k, b), strict=False):
-                out += [Result(joint.of.recorder.number(matrix[at]), place) for at, place in places.items()]
+            for matrix, places in zip((joint.K[b], joint.A[b]), self.gradient(k, b), strict=False):
+                out += joint.of.results([matrix[at] for at in places], places.values())
         return out
 
-    def between(self, work: Work, weights: int | None = None, iv: Ints | None = None) -> list[Kind]:
-        """The blocks of G M^-1 G^T between joints of a body, rows of the one that is eliminated earlier; or of G W G^T,
-        with the diagonal of W in the work vector from a place on and `iv` where the velocities of bodies begin."""
+    def between(self) -> list[Kind]:
+        """The blocks of G M^-1 G^T between joints of a body, rows of the one that is eliminated earlier."""
+        work = self.work
         sides: dict[tuple[int, int, int, int], list[tuple[int, int]]] = {}
         for a, i, b, j in self.pairs:
             if work.rank[a] > work.rank[b]:
                 a, i, b, j = b, j, a, i
             k, l = (int(np.searchsorted(self._firsts, x, side="right")) - 1 for x in (a, b))
             sides.setdefault((k, i, l, j), []).append((a, b))
-        kinds: dict[Any, list[tuple[_Pair, dict[tuple[str, int], Ints]]]] = {}
+        kinds: dict[Any, list[tuple[_Pair, Sequence[Ints], dict[str, Ints]]]] = {}
         for (k, i, l, j), members in sides.items():
-            pair = _Pair(self.kinds[k], i, self.kinds[l], j, weighted=weights is not None)
+            pair = _Pair(self.kinds[k], i, self.kinds[l], j)
             one, other = np.array(members).T
             here, of = one - self._firsts[k], pair.first.of
-            if weights is not None and iv is not None:
-                begin = weights + iv[of.group.bodies[here, of.moving[i]]]
-                scales: list[Ints] = [begin + n for n in range(pair.n_scales)]
-            else:
-                scales = self.numbers.places(
-                    of.loaded, pair.numbers, [column[here] for column in of.columns], len(here)
-                )
-            at = {("scale", n): place for n, place in enumerate(scales)}
-            stored, first, width = self._gradients[k][i]
-            start = first + width * here + (0 if pair.by_scales else width - len(stored[-1]))
-            at |= {("first", n): start + n for n in range(pair.n_first)}
-            _, first, width = self._gradients[l][j]
-            at |= {("other", n): first + width * (other - self._firsts[l]) + n for n in range(pair.n_other)}
-            at["E", 0] = np.array([work.edges[a, b] for a, b in members])
-            kinds.setdefault(pair.structure, []).append((pair, at))
+            columns = [column[here] for column in of.columns]
+            scales = self.numbers.places(of.loaded, pair.numbers, columns, len(here))
+            stored, _, width = self._gradients[k][i]
+            at = {
+                "first": self.begin(k, i)[here] + (0 if pair.by_scales else width - len(stored[-1])),
+                "other": self.begin(l, j)[other - self._firsts[l]],
+                "E": np.array([work.edges[a, b] for a, b in members]),
+            }
+            kinds.setdefault(pair.structure, []).append((pair, scales, at))
         out = []
         for found in kinds.values():
-            graph, nodes = found[0][0].recorded()
-            scales_in = "numbers" if weights is None else "work"
-            places = {key: np.concatenate([at[key] for _, at in found]) for key in found[0][1]}
-            E = places.pop(("E", 0))
-            inputs = {key: Place(scales_in if key[0] == "scale" else "work", key[0], at) for key, at in places.items()}
-            results = [Result(node, Place("work", "E", E + n)) for n, node in enumerate(nodes)]
-            out.append(kind_of(graph, results, inputs, len(E)))
+            scales = [np.concatenate(at) for at in zip(*(scales for _, scales, _ in found), strict=True)]
+            blocks = {name: ("work", np.concatenate([at[name] for *_, at in found])) for name in found[0][2]}
+            written = Written({"scale": ("numbers", scales), **blocks})
+            written.gives("E", found[0][0].block(written))
+            out.append(written.kind(as_written=work.wide))
         return out
 
 
 @final
 class _Pair:
-    """Two joints of a body, by their kinds and sides: A K^T or K W K^T, the block between them.
+    """Two joints of a body, by their kinds and sides: A K^T, the block between them.
 
     Attributes
     ----------
     structure : what the block depends on beside numbers
     numbers : the numbers of the body in it
-    n_scales : how many of them there are, or of W
     by_scales : whether K of the first joint is read, and not A
     n_first, n_other : how many numbers of the first joint, and of the other one, are read
     """
 
-    def __init__(self, first: Joint, i: int, other: Joint, j: int, *, weighted: bool) -> None:
-        self.first, self._weighted = first, weighted
+    def __init__(self, first: Joint, i: int, other: Joint, j: int) -> None:
+        self.first = first
         self.numbers: list[Loaded] = []
-        self.by_scales = weighted or first.of.angular
+        self.by_scales = first.of.angular
         left, right = first.K[i] if self.by_scales else first.A[i], other.K[j]
         self._left, self.n_first = cells_of(first, left)
         self._right, self.n_other = cells_of(other, right)
         self._shapes = (left.shape, right.shape)
         self._share: tuple[Cell, ...] = ()
-        if self.by_scales and not weighted:
+        if self.by_scales:
             share, inverse = first.weights[i]
             self._share = tuple(map(self._cell, [share, *np.ravel(inverse)]))
-        self.n_scales = left.shape[1] if weighted else len(self.numbers)
         self.structure = (self._shapes, self._left, self._right, self._share)
 
     def _cell(self, value: Any) -> Cell:
@@ -184,18 +177,15 @@ class _Pair:
             self.numbers.append(found)
         return ("number", self.numbers.index(found))
 
-    def recorded(self) -> tuple[Graph, list[int]]:
-        """The block by rows: inputs are ``"first"``, ``"other"`` and ``"scale"``."""
-        recorder = Recorder({"scale": np.ones(self.n_scales)}, _MOST_NODES)
-        left = matrix(recorder, "first", self._left, self._shapes[0])
-        right = matrix(recorder, "other", self._right, self._shapes[1])
-        if self._weighted:
-            left = left * recorder.inputs("scale")
-        elif self.by_scales:
+    def block(self, of: Written) -> Matrix:
+        """The block, which reads ``"first"``, ``"other"`` and ``"scale"``."""
+        left = matrix(of.reads("first", self.n_first), self._left, self._shapes[0])
+        right = matrix(of.reads("other", self.n_other), self._right, self._shapes[1])
+        if self.by_scales:
             n = left.shape[1] - 3
-            share, *inverse = matrix(recorder, "scale", self._share, (len(self._share),))
+            share, *inverse = matrix(of.reads("scale", len(self.numbers)), self._share, (len(self._share),))
             left = np.hstack([left[:, :n] * share, left[:, n:] @ np.reshape(inverse, (3, 3))])
-        return recorder.graph, [recorder.number(value) for value in (left @ right.T).ravel()]
+        return left @ right.T
 
 
 def cells_of(joint: Joint, values: Matrix) -> tuple[tuple[Cell, ...], int]:
@@ -212,9 +202,9 @@ def cells_of(joint: Joint, values: Matrix) -> tuple[tuple[Cell, ...], int]:
     return tuple(cells), n
 
 
-def matrix(recorder: Recorder, name: str, cells: Sequence[Cell], shape: tuple[int, ...]) -> Matrix:
-    """A matrix from what is stored of it, the inputs of this name."""
+def matrix(stored: Any, cells: Sequence[Cell], shape: tuple[int, ...]) -> Matrix:
+    """A matrix from what is stored of it."""
     out = np.empty(len(cells), dtype=object)
     for k, cell in enumerate(cells):
-        out[k] = Symbol(recorder, recorder.graph.node("input", name, cell[1])) if isinstance(cell, tuple) else cell
+        out[k] = stored[cell[1]] if isinstance(cell, tuple) else cell
     return out.reshape(shape)

@@ -19,19 +19,16 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints, cross
-from rbdae.graph.graph import Graph
-from rbdae.graph.symbols import Condition, NotStraight, Recorder
-from rbdae.machine.elements import Kind, Place, Result, Run
+from rbdae.graph.symbols import Condition, NotStraight
+from rbdae.machine.elements import Kind, Place, Run
 from rbdae.multibody.element_groups import child_of
-from rbdae.multibody.element_kinds import kind_of, recorded_kind
+from rbdae.multibody.element_kinds import Written, recorded_kind
 from rbdae.multibody.rhs_recording import Joint, Matrix, Motion
 from rbdae.multibody.stored_joints import StoredJoints
 from rbdae.multibody.workspace import Workspace
 
 _INDEPENDENT = 1e-6
 """The least square of a determinant of three rows of size one: below, plain Python does the work."""
-
-_MOST_NODES = 10_000
 
 Cells = tuple[float | None, ...]
 """The entries of X that are the same number for all elements."""
@@ -128,10 +125,7 @@ class TreeElements:
         kinds = self._roots(*self.motion.rates, out=True)
         for one in self._hanging:
             of, graph = one.joint.of, one.joint.of.graph
-            results = [
-                Result(node, Place("out", "nu", at))
-                for node, at in zip(of.nodes(one.rates), self._nu(one), strict=True)
-            ]
+            results = of.results(one.rates, [Place("out", "nu", at) for at in self._nu(one)])
             kinds.append(recorded_kind(self._numbers, self.motion, graph, results, of, {}))
         return kinds
 
@@ -148,16 +142,11 @@ class TreeElements:
             roots = np.flatnonzero((B["parent"][:-1] < 0) & (B["nt"][:-1] == nt))
             if not len(roots):
                 continue
-            graph = Graph()
-            nu = [
-                ("out" if out else "y", "nu", self._workspace.layout.v.start + B["inu"][roots] + i)
-                for i in range(nt + 3)
-            ]
-            w = [(vector, "w", start + B["iv"][roots] + i) for i in range(nt + 3)]
-            given, made = (w, nu) if out else (nu, w)
-            places = {("given", i): Place(*at) for i, at in enumerate(given)}
-            results = [Result(graph.node("input", "given", i), Place(*at)) for i, at in enumerate(made)]
-            kinds.append(kind_of(graph, results, places, len(roots)))
+            nu = ("out" if out else "y", self._workspace.layout.v.start + B["inu"][roots])
+            of = Written({"nu": nu, "w": (vector, start + B["iv"][roots])})
+            given, made = ("w", "nu") if out else ("nu", "w")
+            of.gives(made, of.reads(given, nt + 3))
+            kinds.append(of.kind())
         return kinds
 
     def _local(self, one: _Hanging) -> tuple[Kind, Ints]:
@@ -165,10 +154,9 @@ class TreeElements:
         of, n = one.joint.of, len(one.children)
         unknown = [x for x, cell in zip(one.X.ravel(), one.cells, strict=True) if cell is None]
         at = self._work.take(len(unknown) * n) + len(unknown) * np.arange(n)
-        values = [*one.own, *unknown]
         own = [of.place(self.motion, "y", of.n_q + one.first + i) for i in range(6)]
         kept = [Place("work", "X", at + i) for i in range(len(unknown))]
-        results = [Result(node, place) for node, place in zip(of.nodes(values), [*own, *kept], strict=True)]
+        results = of.results([*one.own, *unknown], [*own, *kept])
         nu = {("nu", i): Place("y", "nu", place) for i, place in enumerate(self._nu(one))}
         guards = {condition.node: True for condition in one.conditions if isinstance(condition, Condition)}
         return recorded_kind(self._numbers, self.motion, of.graph, results, of, nu, guards, as_recorded=True), at
@@ -205,12 +193,8 @@ def _pass(cells: Cells, w: Ints, w_parent: Ints, at: Ints) -> Kind:
     """w += X w_parent, one element after the other."""
     n = len(cells) // 6
     unknown = [i for i, cell in enumerate(cells) if cell is None]
-    recorder = Recorder({"X": [0.5] * len(unknown), "w": [0.5] * n}, _MOST_NODES)
+    of = Written({"X": ("work", at), "parent": ("work", w_parent), "own": ("work", w)})
     X = np.array(cells, dtype=object)
-    X[unknown] = recorder.inputs("X")
-    values = X.reshape(6, n) @ recorder.inputs("w")
-    places = {("X", i): Place("work", "X", at + i) for i in range(len(unknown))}
-    places |= {("w", i): Place("work", "parent", w_parent + i) for i in range(n)}
-    results = [Result(recorder.number(x), Place("work", "own", w + i), True) for i, x in enumerate(values)]
-    results = [result for result in results if recorder.graph.value(result.node) != 0.0]
-    return kind_of(recorder.graph, results, places, len(w), most=1)
+    X[unknown] = of.reads("X", len(unknown))
+    of.gives("own", X.reshape(6, n) @ of.reads("parent", n), adds=True)
+    return of.kind(most=1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.body import INITIAL_VALUES
+from rbdae.multibody.rhs_elements import rates_by_numpy
 from rbdae.problem.interpretation import Interpretation
 
 _UNITS = {"position": "m", "orientation": "rad", "velocity": "m/s", "angular_velocity": "rad/s"}
@@ -135,7 +136,8 @@ def consistent_start(view: Interpretation, t: float, y: Vec, assembly: Assembly)
     n = layout.n_differential
     y0, yd0 = y.copy(), np.zeros(layout.n)
     solve_unknowns(view, np.array([t]), y0[None], near=False)
-    rates, la = view.rates_of_selection(t, y0)
+    found = rates_by_numpy(workspace, t, y0)
+    rates, la = view.rates_of_selection(t, y0) if found is None else (found[:n], found[n:])
     yd0[:n] = rates
     if workspace.settings.formulation.multipliers == "integrals":
         yd0[layout.la] = layout.among_unknowns(la)

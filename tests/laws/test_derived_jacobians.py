@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from functools import partial
 
 import cases
 import inside
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 import traced_cases
 
-import rbdae
 from rbdae.graph.evaluate import evaluate
 
 TOLERANCE = 1e-12
@@ -57,31 +55,3 @@ def test_derivatives_of_recordings_are_those_by_complex_steps(case):
             assert error <= TOLERANCE, (name, off, error)
             if name == "jacobian" and not made.functions:
                 assert not (there & (problem.sparsity.toarray() == 0.0)).any()
-
-
-def _sprung():
-    """Two free bodies with a spring and damper between them."""
-    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
-    places = {"a": (0, 0, 0), "b": (3, 0, 0)}
-    a, b = (system.add_body(name, mass=1.0, inertia=(2.0, 3.0, 4.0), position=x) for name, x in places.items())
-    system.add_force(
-        rbdae.forces.SpringDamper(a, b, at_a=(0.1, 0.2, 0), at_b=(0, 0.3, 0.1), stiffness=9.0, damping=2.0)
-    )
-    return system
-
-
-AT_MOST_QUADRATIC = [p for p in cases.ALL_PAIRINGS if p.rotation in ("quaternion", "directors")]
-CONNECTED = [partial(cases.built, "C"), partial(cases.built, "tied"), partial(cases.built, "loop"), _sprung]
-
-
-@pytest.mark.parametrize("pairing", cases.covering(AT_MOST_QUADRATIC), ids=str)
-def test_no_entry_is_beside_what_joints_and_forces_connect(pairing):
-    """The pattern of models that are too long to be recorded has all entries of the others. Systems take turns."""
-    k = AT_MOST_QUADRATIC.index(pairing)
-    for system in (CONNECTED[k % 4](), CONNECTED[(k + 1) % 4]()):
-        try:
-            problem = cases.formulate(system, pairing)
-        except ValueError:  # a chart or a director mass that does not fit the system
-            continue
-        beside = (problem.sparsity.toarray() != 0.0) & ~inside.coarse_pattern(problem)
-        assert not beside.any(), (problem, [problem.labels[j] for j in np.nonzero(beside.any(axis=0))[0]])

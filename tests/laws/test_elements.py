@@ -134,7 +134,7 @@ def test_elements_are_the_kernels_of_all_models(monkeypatch, rng, model, pairing
 
 
 @pytest.mark.parametrize("model, pairing", drawn(SINGULAR, ["tree", "loop", "branched"], slice(1, 3)), ids=str)
-def test_bodies_keep_their_directors_for_pairs(monkeypatch, rng, model, pairing):
+def test_charts_with_a_singular_set(monkeypatch, rng, model, pairing):
     """In charts with a singular set, whose reference rotations are those of each body."""
     turned = cases.stirred(MODELS[model](), rng)
     problem, kinds = by_elements(monkeypatch, turned, pairing, reference="start")

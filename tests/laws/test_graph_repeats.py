@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rbdae.graph.graph import Graph
-from rbdae.graph.repeats import INPUT, NOTHING, Listing, Stretch, listing, stretches
+from rbdae.graph.repeats import NOTHING, OUTSIDE, Listing, Stretch, listing, stretches
 
 
 def squares(n: int, called: bool) -> tuple[Graph, list[int]]:
@@ -44,7 +44,7 @@ def planted(rng: np.random.Generator, kinds: int, parts: list[tuple[int, int]]) 
     for length, times in parts:
         for _ in range(int(rng.integers(1, 6))):
             operation.append(1000 + len(operation))
-            operand.append([INPUT, NOTHING, NOTHING])
+            operand.append([OUTSIDE["y"], NOTHING, NOTHING])
         begin = len(operation)
         turn = [
             (int(rng.integers(kinds)), [(int(rng.integers(4)), int(rng.integers(1, 1 + max(i, 1)))) for _ in range(2)])
@@ -57,7 +57,7 @@ def planted(rng: np.random.Generator, kinds: int, parts: list[tuple[int, int]]) 
                 row = [NOTHING] * 3
                 for j, (where, near) in enumerate(places):
                     before = here - length if here - length >= begin else fixed[i][j]
-                    row[j] = (INPUT, here - near if near <= i else fixed[i][j], before, fixed[i][j])[where]
+                    row[j] = (OUTSIDE["y"], here - near if near <= i else fixed[i][j], before, fixed[i][j])[where]
                 operation.append(kind)
                 operand.append(row)
     n = len(operation)

@@ -81,17 +81,6 @@ def sprung(n: int) -> rbdae.System:
     return system
 
 
-def driven_rings(n: int) -> rbdae.System:
-    """Rings of which a rod of prescribed length holds one."""
-    system = rings(n)
-    rod = rbdae.drives.DrivenRod(
-        system.ground, system.bodies[-1], at_a=(0.5, 0.5, 0.5), length=lambda t: 2.0 + 0.1 * np.sin(t)
-    )
-    system.add_joint(rod)
-    system.add_force(rbdae.forces.SpringDamper(system.bodies[1], stiffness=5.0, at_a=(0.3, 0.0, 0.1)))
-    return system
-
-
 LEVELS = {"hinges": 1e-12, "tied": 5e-12, "sprung": 1e-12, "steered": 1e-12}
 """Parallel hinges off their axes, and nearly dependent ties: the whole model's code is as far from numbers of more
 digits. 1e-13 for all others."""
@@ -106,12 +95,7 @@ MODELS = {
     "pivots": rbdae.models.double_pendulum,
     "tied": lambda: cases.built("tied"),
 }
-MORE = {
-    "hanging": hanging,
-    "windows": lambda: rbdae.models.n_four_bar(5),
-    "rings": lambda: rings(3),
-    "driven rings": lambda: driven_rings(3),
-}
+MORE = {"hanging": hanging}
 FORCED = {"sprung": lambda: sprung(5)} | test_elements.FORCED
 PAIRINGS = [
     Pairing("index-0", "quaternion", "angular"),
@@ -128,9 +112,8 @@ CASES = [
     ("chain", Pairing("hamiltonian-eliminated", "directors", "coordinate")),
     ("pivots", Pairing("index-0", "quaternion", "spatial")),
     ("hinges", Pairing("index-0", "directors", "spatial")),
-    # velocities along trees, and by elimination in loops: one of all bodies, or many of single ones
-    *((model, Pairing("null-space", "quaternion", "angular"))
-      for model in ("hanging", "chain", "balls", "pivots", "windows", "rings")),
+    # velocities along trees
+    *((model, Pairing("null-space", "quaternion", "angular")) for model in ("hanging", "chain", "balls", "pivots")),
     ("hinges", Pairing("null-space", "directors", "angular")),
     # forces, drives, dropped equations
     *((model, Pairing(*pairing)) for model, *pairing in (
@@ -141,8 +124,7 @@ CASES = [
         ("forces", "null-space", "quaternion", "angular"),
         ("forces", "hamiltonian-eliminated", "directors", "coordinate"),
         ("further forces", "index-0", "directors", "angular"), ("sprung", "index-0", "quaternion", "spatial"),
-        ("sprung", "null-space", "directors", "angular"), ("driven rings", "null-space", "quaternion", "angular"),
-        ("steered", "null-space", "quaternion", "angular"),
+        ("sprung", "null-space", "directors", "angular"), ("steered", "null-space", "quaternion", "angular"),
         ("states", "null-space", "quaternion", "angular"), ("driven", "projected-0", "quaternion", "coordinate"),
     )),
 ]  # fmt: skip
@@ -286,8 +268,7 @@ def test_lost_pivots_fall_back(monkeypatch):
 
 
 def test_what_is_not_asked_of_them(monkeypatch):
-    """Spatial quasi-velocities, one velocity of all bodies where some are driven; friction under reactions, laws
-    that are called."""
+    """Spatial quasi-velocities, those of loops; friction under reactions, laws that are called."""
     assert not by_elements(monkeypatch, rbdae.models.chain(3), Pairing("null-space", "quaternion", "spatial"))[1]
     driven, called = cases.driven(), rbdae.models.pendulum()
     assert not by_elements(monkeypatch, driven, Pairing("null-space", "quaternion", "angular"))[1]

@@ -59,7 +59,6 @@ from rbdae.multibody import code as code_of_kernels
 from rbdae.multibody import (
     derived,
     elements,
-    jacobian_pattern,
     rates_jacobian,
     recorded_factors,
     recording,
@@ -152,13 +151,6 @@ def plain_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) ->
     if is_derivative(entry):
         return problem.callbacks._plain("jacobian" if entry.of.signs == "ityyo" else "rhs_jacobian")
     return in_python(problem.workspace, entry)
-
-
-def coarse_pattern(problem: rbdae.Problem) -> Any:
-    """The entries that a Jacobian may have, found from the bodies, joints and forces alone, (n_equations, n) bool."""
-    out = np.zeros((problem.n_equations, problem.n), dtype=bool)
-    out[jacobian_pattern._coarse(problem.workspace, problem.n_equations)] = True
-    return out
 
 
 def is_derivative(entry: Any) -> bool:
@@ -549,10 +541,8 @@ def make_rhs_elements(monkeypatch: pytest.MonkeyPatch, *, wanted: bool = True) -
     """Make all right-hand sides that can be made so by elements, or none, without code that is there; returns a list
     that gets the number of kinds of each."""
     forget_code(monkeypatch, on_disk=False)
-    for name in ("BODIES_FROM", "REDUCED_FROM", "LOOPS_FROM"):
+    for name in ("BODIES_FROM", "REDUCED_FROM"):
         monkeypatch.setattr(rhs_elements, name, 1 if wanted else 10_000)
-    if wanted:
-        monkeypatch.setattr(formulating, "SPARSE_FROM", 0)
     monkeypatch.setattr(rhs_elements, "enough", lambda *_: True)
     made, kinds = rhs_elements.rhs_elements, []
 
