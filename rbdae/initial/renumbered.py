@@ -1,7 +1,7 @@
 """`renumbered`: a problem with other masses, inertias, gravity or numbers of forces, where bodies stay at their places.
 
 They do not move bodies whose given values agree with each other, and have no say in velocities that are zero, or that
-the joints and the given ones determine; others are weighed again (`rbdae.initial.weighed`). Nothing is laid out or
+the joints and the given ones determine; others are weighed again (`rbdae.initial.velocities`). Nothing is laid out or
 recorded: the memory has other numbers in it (`rbdae.multibody.filled`), and rates and multipliers come of the code that
 is there.
 """
@@ -17,9 +17,10 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
 from rbdae.initial.given import Known
-from rbdae.initial.joints import Joints
-from rbdae.initial.start import ConsistentState
-from rbdae.initial.weighed import RANK, Plane, weighed
+from rbdae.initial.joints import EXACT, Joints, largest
+from rbdae.initial.report import changes_of, report
+from rbdae.initial.start import LARGEST, ConsistentState
+from rbdae.initial.velocities import Velocities
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.filled import Filled
 from rbdae.multibody.model import Model
@@ -43,6 +44,9 @@ _OF_ALL = ("algebraic", "differential", "variable_index")
 """What a problem says of its unknowns whatever the numbers."""
 
 _MOVING = {"velocity", "angular_velocity"}
+
+_FREE = 30
+"""Velocities that joints leave free, at most: for more, as trees have, a search is as quick."""
 
 Search: TypeAlias = Callable[[Model], tuple[ConsistentState, Settings, Selection]]
 
@@ -147,36 +151,50 @@ def _assembled(problem: Problem, filled: Filled, held: bool) -> Assembly | None:
     memory, before = problem.workspace.memory, problem.assembly
     if before.steps or before.moved.any() or before.turned.any():
         return None
-    if "stays" not in memory.known:
-        memory.known["stays"] = not before.changes and _stays(problem)
-    if memory.known["stays"]:
+    if "velocities" not in memory.known:
+        memory.known["velocities"] = _velocities(problem)
+    velocities: Velocities | bool = memory.known["velocities"]
+    if velocities is True:
         return before
-    if held or _length(filled) != memory.filled.like.scales.length:
+    if velocities is False or held or _length(filled) != memory.filled.like.scales.length:
         return None
-    if "plane" not in memory.known:
-        memory.known["plane"] = Plane.of(memory.filled.like, problem.t0, before)
-    plane: Plane | None = memory.known["plane"]
-    return None if plane is None else weighed(plane, _bodies(problem, filled), before)
+    return _weighed(velocities, _bodies(problem, filled), before)
 
 
-def _stays(problem: Problem) -> bool:
-    """Whether masses had no say in velocities: nothing moves, or they are those where the search began, or there are no
-    others. Unknown ones have the least kinetic energy beside given ones."""
-    a = problem.assembly
-    if not (a.velocity.any() or a.angular_velocity.any()):
-        return True
+def _velocities(problem: Problem) -> Velocities | bool:
+    """All velocities on the constraints at the start, of which masses choose; True if they have no say, False where a
+    search is as quick."""
+    model, at = problem.workspace.memory.filled.like, problem.assembly
     told = all(
         body.pivot is not None or set(body.given) >= _MOVING or not body.center_of_mass.any()
         for body in problem.system.bodies
     )
-    if told and not (a.velocity_change.any() or a.spin_change.any()):
+    moves = at.velocity.any() or at.angular_velocity.any()
+    if not at.changes and (not moves or (told and not (at.velocity_change.any() or at.spin_change.any()))):
         return True
-    # whether no unknown velocity is in the null space of G
-    known, joints = Known.of(problem.model, ()), Joints(problem.model, problem.t0)
-    motion = BodyMotion(a.position, a.orientation, a.velocity, a.angular_velocity).at(-known.arms)
-    G = joints.of_origins(known.arms).matrix(motion)
-    unknown = problem.model.scales.columns(G)[:, (known.free & ~known.moving).ravel()]
-    return bool(np.linalg.matrix_rank(unknown, tol=RANK * float(np.linalg.norm(unknown, 2))) == unknown.shape[1])
+    known, joints = Known.of(model, ()), Joints(model, problem.t0)
+    if len(joints.sizes) > LARGEST or np.count_nonzero(known.free) - len(joints.sizes) > _FREE:
+        return False
+    here = BodyMotion(at.position, at.orientation, at.velocity, at.angular_velocity).at(-known.arms)
+    velocities = Velocities.of(known, joints, replace(known.stated(), x=here.x, p=here.p))
+    return velocities if at.changes or not velocities.determined else True
+
+
+def _weighed(velocities: Velocities, bodies: Any, before: Assembly) -> Assembly | None:
+    """The assembly with the velocities that belong to the masses of these records, in the order of addition; None
+    where given ones agree with the joints for some masses alone."""
+    known, stated = replace(velocities.known, bodies=bodies), velocities.stated
+    least = known.of_least_energy(stated)
+    rate = velocities.joints.rates(least.at(known.arms))
+    agree = largest(rate / velocities.joints.sizes) <= EXACT * known.model.scales.rate
+    used = least if agree else velocities.nearest(known)
+    changes = () if agree else changes_of(known.model, stated, used)
+    if bool(changes) != bool(before.changes):
+        return None
+    gaps = before.gap, largest(rate)
+    out = report(known.model, stated.at(known.arms), used.at(known.arms), gaps, before.steps)
+    # what unknown velocities cannot do, and so the disagreement, is the same for all masses
+    return replace(out, redundant=before.redundant, changes=changes, disagreement=before.disagreement)
 
 
 def _bodies(problem: Problem, filled: Filled) -> Any:
@@ -189,8 +207,9 @@ def _as_strong(problem: Problem, filled: Filled, assembly: Assembly) -> Selectio
     selection, rows = problem.selection, problem.selection.rows
     if assembly is problem.assembly or not rows.dropped:
         return selection
-    plane: Plane = problem.workspace.memory.known["plane"]
-    strong = strength(filled.like, plane.G, rows.dropped, _bodies(problem, filled))
+    velocities: Velocities = problem.workspace.memory.known["velocities"]
+    G = velocities.joints.matrix(velocities.stated.at(velocities.known.arms))
+    strong = strength(filled.like, G, rows.dropped, _bodies(problem, filled))
     return selection.with_rows(replace(rows, strength=strong))
 
 

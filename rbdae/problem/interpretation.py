@@ -16,7 +16,7 @@ from rbdae.kernels import outputs, sums
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.forces.readings import potentials, power
 from rbdae.kernels.joint_outputs import joint_loads, joint_matrix
-from rbdae.kernels.joint_rows import independence, log_determinant, pivots
+from rbdae.kernels.joint_rows import independence, least_norm, pivots
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading.host import slices
@@ -35,7 +35,7 @@ from rbdae.problem.matrices import Matrices, MatrixView
 from rbdae.problem.measures import Measures, Recorded
 from rbdae.problem.owners import Owners
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Measured, Momentum, lazy_state, of_bodies, rotation
-from rbdae.problem.reactions import Loads, Reaction
+from rbdae.problem.reactions import Reaction, moved, named
 from rbdae.problem.timed import as_rows
 
 Kernel = Callable[..., None]
@@ -78,11 +78,6 @@ class Interpretation:
     def function(self, entry: Entry, *lengths: int) -> MachineFunction:
         """The kernel as a C function, whatever is behind it, for y, yd and out of these lengths."""
         return function_of(self.workspace, entry, self._kernel(entry), *lengths)
-
-    @cached_property
-    def loads(self) -> Loads:
-        """The reader of multipliers and reactions."""
-        return Loads(self)
 
     @cached_property
     def _rates(self) -> Kernel:
@@ -242,11 +237,6 @@ class Interpretation:
         n = len(self.model.bushings) + len(self.model.forces.elements)
         return self.evaluated(potentials, t, (rows, np.ascontiguousarray(s)), n)
 
-    def log_determinant(self, t: ArrayLike, y: ArrayLike) -> Vec:
-        """Logarithm of the product of the singular values of the joints' matrix in the mass metric, without the rows
-        that are left out: it falls steeply at singular positions; -inf in them. Vectorised over rows of y."""
-        return np.asarray(self._each(self._kernel(log_determinant), t, y, 1)[..., 0])
-
     def independence(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Squares of the sines between each joint row, in the order of elimination, and those before it, and the
         largest |c|^2 of a dropped one g = c G by the kept ones, (..., rows + 1)."""
@@ -377,18 +367,39 @@ class Interpretation:
             return self.rates(t, y)[1]
         times, values, single = self.rows(t, y)
         la = np.empty((len(times), self.workspace.layout.n_constraints))
-        for part in slices(len(times), self.loads.width):
-            la[part] = self.loads.multipliers(times[part], values[part])[0]
+        for part in slices(len(times), self._width):
+            la[part] = self._of_least_norm(times[part], values[part])[0]
         return la[0] if single else la
 
-    def repaired(self, t: Vec, y: Mat, la: Mat, null: Mat, sure: Mat) -> Mat:
-        """Multipliers of least norm where rows are nearly singular or ill-conditioned, into `la`, by singular values;
-        see `Loads.multipliers`. Bases, of which vectors beyond those of a row are zero."""
-        layout = self.workspace.layout
-        finite = np.isfinite(la).all(axis=1) & np.isfinite(null).all(axis=(1, 2)) & np.isfinite(sure).all(axis=1)
-        regular = finite & (sure[:, 0] > _NEARLY_SINGULAR**2) & (sure[:, 1] <= self._most_needed)
-        if regular.all():
-            return null
+    @cached_property
+    def _width(self) -> int:
+        """How many numbers a row of multipliers and reactions needs."""
+        layout, n_null = self.workspace.layout, len(self.workspace.selection.rows.dropped)
+        return 2 * layout.n + layout.n_constraints + 21 * len(self.model.joints) + n_null * layout.n_rows
+
+    @property
+    def _sizes(self) -> Vec:
+        return self.model.scales.sizes(self.model.scales.length)
+
+    def _of_least_norm(self, t: Vec, y: Mat) -> tuple[Mat, Mat, Vec]:
+        """Multipliers (m, constraints), of least norm where equations may follow from others; then for these bases (m,
+        k, rows) of the multipliers of joints, times the sizes of their equations, that give no force, and the largest
+        violation of a constraint on positions over its size (m,).
+
+        Where rows are nearly singular or ill-conditioned they are found by singular values; vectors of the bases beyond
+        those of a row are zero.
+        """
+        layout, m = self.workspace.layout, len(t)
+        la, n_rows = self.multipliers_of_selection(t, y), layout.n_rows
+        if not self.ambiguous:
+            return la, np.empty((m, 0, n_rows)), np.zeros(m)
+        given = np.concatenate([la, np.broadcast_to(self._sizes, (m, n_rows))], axis=1)
+        n_la, n_null = la.shape[1], len(self.workspace.selection.rows.dropped)
+        out = self.evaluated(least_norm, t, (y, given), n_la + n_null * n_rows + 2)
+        la, null, sure = np.ascontiguousarray(out[:, :n_la]), out[:, n_la:-2].reshape(m, n_null, n_rows), out[:, -2:]
+        g = np.abs(self.constraints(t, y).position)
+        g[:, g.shape[1] - n_rows :] /= self._sizes
+        regular = np.isfinite(out).all(axis=1) & (sure[:, 0] > _NEARLY_SINGULAR**2) & (sure[:, 1] <= self._most_needed)
         for k in np.flatnonzero(~regular).tolist():
             at, state = t[k : k + 1], y[k : k + 1]
             la[k] = self.rates(at, state)[1][0]
@@ -401,7 +412,7 @@ class Interpretation:
                 null = np.pad(null, ((0, 0), (0, own.shape[1] - null.shape[1]), (0, 0)))
             null[k] = 0.0
             null[k, : own.shape[1]] = own.T
-        return null
+        return la, null, g.max(axis=1, initial=0.0)
 
     def _share(self, t: float, y: Vec, la: Vec, best: Vec) -> None:
         """Change the internal multipliers so that W la stays the same when those of the joints become `best`: forces
@@ -444,7 +455,27 @@ class Interpretation:
         """Force and torque of each joint on each of its bodies, ``[joint][body]``, spatial components; the torque
         about the joint's point on that body. From `multipliers`: as exact as positions and velocities are."""
         times, values, single = self.rows(t, y)
-        return self.loads.reactions(times, values, single=single)
+        model, n_internal = self.model, self.workspace.layout.n_internal
+        n = len(model.joints)
+        out = np.empty((len(times), n, 21))
+        own, in_space = np.ones((2, n, 2, 2, 3), dtype=bool)
+        for part in slices(len(times) if n else 0, self._width):
+            at = times[part], values[part]
+            la, null, violations = self._of_least_norm(*at)
+            _, frames = self.joint_loads(*at, la[:, n_internal:], out[part])
+            if null.shape[1]:
+                pulls = [self.joint_loads(*at, null[:, k] / self._sizes)[0] for k in range(null.shape[1])]
+                for unique, not_so in zip(
+                    (own, in_space), moved(pulls, frames, violations, model.scales.length), strict=True
+                ):
+                    unique &= ~not_so
+            finite = np.isfinite(la[:, n_internal:]).all(axis=0)
+            if not finite.all():  # joints with multipliers that are not finite have no unique reactions
+                counts = [sum(int(model.primitives["n"][i]) for i in joint.primitives) for joint in model.joints]
+                for k, known in enumerate(np.split(finite, np.cumsum(counts)[:-1])):
+                    own[k] &= known.all()
+                    in_space[k] &= known.all()
+        return named(model, out[0] if single else out, own, in_space)
 
     def joint_loads(self, t: Vec, y: Mat, la: Mat, out: Mat | None = None) -> tuple[Any, Mat]:
         """Forces of joints on their two bodies and torques about their points there, (m, joints, 2, 2, 3), and their

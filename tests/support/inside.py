@@ -38,7 +38,6 @@ from rbdae.initial import formulate as formulating
 from rbdae.initial.start import LARGEST as LARGEST_ASSEMBLY
 from rbdae.kernels import records
 from rbdae.kernels.entry import entry
-from rbdae.kernels.joint_rows import log_determinant
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.memory import ARRAYS as MEMORY_ARRAYS
 from rbdae.kernels.memory import Content
@@ -88,7 +87,7 @@ from rbdae.multibody.states import write
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem import equations, matrices, problem, switches
+from rbdae.problem import problem as problems
 from rbdae.problem.projection import functions_of
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
@@ -264,7 +263,7 @@ def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for one in (code_of_kernels, recorded_factors):
         monkeypatch.setattr(one, "recorded_kernel", refuse)
-    monkeypatch.setattr(equations, "jacobian_pattern", refuse)
+    monkeypatch.setattr(problems, "jacobian_pattern", refuse)
 
 
 def files_of_code() -> set[str]:
