@@ -22,7 +22,7 @@ from typing import Any, NoReturn, Protocol, final
 
 import numpy as np
 
-from rbdae._arrays import Vec, address_of
+from rbdae._arrays import Ints, Vec, address_of
 from rbdae._frozen import refuse_copies
 from rbdae.machine.data import NO_DATA, Data
 
@@ -168,13 +168,14 @@ class Context(np.ndarray):
         """A context with the numbers of a selection, the addresses of the user's functions, and the data of a long
         graph. It has memory of its own, so that calls with one context must not overlap."""
         scratch = np.empty(data.scratch)
-        places = [*_of_python(), *functions]
+        first = FIRST_FUNCTION + len(functions)
+        places = np.empty(first + len(data.numbers), dtype=np.int64)
+        places[:FIRST_FUNCTION], places[first:] = _of_python(), data.numbers.view(np.int64)
+        if functions:
+            places[FIRST_FUNCTION:first] = functions
         places[SELECTION], places[SCRATCH] = address_of(selection), address_of(scratch)
-        places[INDICES] = address_of(data.indices)
-        first = len(places)
-        out = np.empty(first + len(data.numbers), dtype=np.int64).view(cls)
-        places[NUMBERS] = address_of(out) + first * out.itemsize
-        out[:first], out[first:] = places, data.numbers.view(np.int64)
+        places[INDICES], places[NUMBERS] = address_of(data.indices), address_of(places) + first * places.itemsize
+        out = places.view(cls)
         out.alive = [selection, data, scratch]
         return out
 
@@ -189,12 +190,12 @@ _PYTHON = (
 
 
 @cache
-def _of_python() -> tuple[int, ...]:
+def _of_python() -> Ints:
     """A context in which only the addresses of CPython are."""
-    out = [0] * FIRST_FUNCTION
+    out = np.zeros(FIRST_FUNCTION, dtype=np.int64)
     for name, place in _PYTHON:
         out[place] = _address_of(name)
-    return tuple(out)
+    return out
 
 
 def _address_of(name: str) -> int:

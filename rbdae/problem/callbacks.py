@@ -151,7 +151,7 @@ class Callbacks:
             problem, n = self._problem, self._workspace.layout.n
             pattern: BlockPattern = problem._block_pattern
             self._factors = Factors(
-                n, pattern.indices, pattern.pointers, self.machine("jacobian_data"),
+                n, pattern.indices, pattern.pointers, lambda: self.machine("jacobian_data"),
                 lambda *given: self.jacobian_data(*given), (problem.t0, problem.y0, problem.yd0),
                 self._known_factors(),
             )  # fmt: skip

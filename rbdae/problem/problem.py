@@ -25,7 +25,7 @@ from rbdae.multibody.layout import Layout
 from rbdae.multibody.model import Model
 from rbdae.multibody.parameter_tangents import ParameterTangents
 from rbdae.multibody.parameters import Changed, changed
-from rbdae.multibody.recording import own_constants, selected
+from rbdae.multibody.recording import structure_of
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.states import put_parameters
 from rbdae.multibody.traced import shared
@@ -533,30 +533,24 @@ class Problem:
 
     @cached_property
     def _block_pattern(self) -> BlockPattern:
-        """The same as compressed columns; other selections have it, too, unless they drop other rows."""
-        workspace, known = self.workspace, self.workspace.memory.recorded  # other numbers may have other zeros
-        key = ("pattern", workspace.selection.rows.dropped, tuple(selected(workspace)))
-        if key not in known:
-            known[key] = self._found_pattern((*key, own_constants(workspace)))
-        found: BlockPattern = known[key]
-        return found
-
-    def _found_pattern(self, key: tuple[Any, ...]) -> BlockPattern:
-        workspace, n_equations = self.workspace, self.n_equations
-
-        def find() -> BlockPattern:
-            return jacobian_pattern(workspace, n_equations)
+        """The same as compressed columns; other selections have it, too, unless they drop other rows, and problems with
+        other numbers of the same structure. It is on disk if the structure of the Jacobian is known there."""
+        workspace, known = self.workspace, self.workspace.memory.recorded
+        key = ("pattern", structure_of(workspace))
 
         def kept() -> BlockPattern:
-            """From the cache on disk, if the structure of the Jacobian is known there."""
-            known = pattern_on_disk(workspace, workspace.settings.kernels.jacobian.name)
-            if known is None:
-                return find()
-            return BlockPattern.from_bytes(bytes_from_cache(("pattern", known), lambda: find().to_bytes()))
+            place = pattern_on_disk(workspace, workspace.settings.kernels.jacobian.name)
+            if place is None:
+                return jacobian_pattern(workspace, self.n_equations)
+            make = lambda: jacobian_pattern(workspace, self.n_equations).to_bytes()  # noqa: E731
+            return BlockPattern.from_bytes(bytes_from_cache(("pattern", place), make))
 
-        if workspace.code_calls_python:
-            return find()
-        return shared(workspace, key, kept) if workspace.memory.traced else kept()
+        if key not in known and workspace.code_calls_python:
+            known[key] = jacobian_pattern(workspace, self.n_equations)
+        elif key not in known:
+            known[key] = shared(workspace, key, kept) if workspace.memory.traced else kept()
+        found: BlockPattern = known[key]
+        return found
 
     # ------------------------------------------------------------ other numbers
 

@@ -138,7 +138,7 @@ def small() -> Factors:
 
     jacobian = inside.machine_function.trampoline(fill, "tyyto", {"y": (2,), "yd": (2,), "out": (4,)})
     indices, pointers = np.array([0, 1, 0, 1]), np.array([0, 2, 4])
-    return Factors(2, indices, pointers, jacobian, fill, (0.0, np.array([3.0, 1.0]), np.zeros(2)))
+    return Factors(2, indices, pointers, lambda: jacobian, fill, (0.0, np.array([3.0, 1.0]), np.zeros(2)))
 
 
 def test_where_pivots_do_not_serve_others_are_chosen():
