@@ -30,7 +30,6 @@ import numpy as np
 from rbdae._arrays import Bools, Mat, Vec, cross
 from rbdae.initial.given import Hold, Known, turned
 from rbdae.initial.joints import EXACT, Joints, largest
-from rbdae.initial.report import REMEDY, ROUNDING, changes_of, disagreement, listed, report
 from rbdae.initial.velocities import Velocities
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.multibody.bodies import BodyMotion
@@ -38,7 +37,7 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import kept_rows, nearly_redundant
 from rbdae.multibody.selection import KeptRows
 from rbdae.problem.contract import ProjectionError
-from rbdae.problem.start import Assembly
+from rbdae.problem.start import REMEDY, ROUNDING, Assembly, changes_of, disagreement, listed
 
 LARGEST: Final = 800
 """Joint equations beyond which a dense decomposition takes minutes; larger systems have the sparse projection alone."""
@@ -110,7 +109,7 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
         rows = kept_rows(model, joints.matrix(motion))
     names = tuple(model.row_name(k) for k in rows.dropped)
     gaps = largest(g), largest(rate)
-    assembly = replace(report(model, before, motion, gaps, search.steps), redundant=names)
+    assembly = replace(Assembly.of(model, before, motion, gaps, search.steps), redundant=names)
     changes = changes_of(model, stated, used) if motion is not start else ()
     if changes:
         assembly = replace(assembly, changes=changes, disagreement=disagreement(model, *search.contradiction()))
