@@ -71,7 +71,7 @@ def renumbered(problem: Problem, new: Changed, search: Search, *, held: bool) ->
     assembly, selection = problem.assembly, old.selection
     if constants:
         y0, regular = problem.y0, old.memory.regular
-    elif (again := _assembled(problem, filled, held)) is not None and _selects_alike(problem, filled):
+    elif (again := _assembled(problem, filled, held)) is not None:
         assembly, selection = again, _as_strong(problem, filled, again)
         y0 = regular = _written(problem, filled, assembly)
     else:
@@ -116,13 +116,6 @@ def _stands(problem: Problem, state: ConsistentState, settings: Settings) -> boo
     )
 
 
-def _selects_alike(problem: Problem, filled: Filled) -> bool:
-    """Whether rows and velocities are selected as they were: for that masses count in the model's length alone."""
-    if not problem.selection.rows.dropped and problem.selection.velocities is None:
-        return True
-    return _length(filled) == problem.model.scales.length
-
-
 def _length(filled: Filled) -> float:
     """The model's length with other masses."""
     return length_of(filled.bodies, filled.like.n, *points_of(filled.like.joints))
@@ -153,11 +146,12 @@ def _assembled(problem: Problem, filled: Filled, held: bool) -> Assembly | None:
     if "velocities" not in memory.known:
         memory.known["velocities"] = _velocities(problem)
     velocities: Velocities | bool = memory.known["velocities"]
+    chosen = velocities is not True or problem.selection.rows.dropped or problem.selection.velocities is not None
+    if not velocities or (chosen and _length(filled) != memory.filled.like.scales.length):
+        return None  # masses count in the length, and so in what is chosen
     if velocities is True:
         return before
-    if velocities is False or held or _length(filled) != memory.filled.like.scales.length:
-        return None
-    return _weighed(velocities, _bodies(problem, filled), before)
+    return None if held else _weighed(velocities, _bodies(problem, filled), before)
 
 
 def _velocities(problem: Problem) -> Velocities | bool:
@@ -207,8 +201,7 @@ def _as_strong(problem: Problem, filled: Filled, assembly: Assembly) -> Selectio
     if assembly is problem.assembly or not rows.dropped:
         return selection
     velocities: Velocities = problem.workspace.memory.known["velocities"]
-    G = velocities.joints.matrix(velocities.stated.at(velocities.known.arms))
-    strong = strength(filled.like, G, rows.dropped, _bodies(problem, filled))
+    strong = strength(filled.like, velocities.joint_matrix, rows.dropped, _bodies(problem, filled))
     return selection.with_rows(replace(rows, strength=strong))
 
 

@@ -7,6 +7,7 @@ least in the mass metric, then unknown ones of what is held, and have the least 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, final
 
 import numpy as np
@@ -23,7 +24,7 @@ _STEADY: Final = 1e-8  # of velocities
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Velocities:
     """All velocities of the origins on the constraints, (6 n,).
 
@@ -78,6 +79,11 @@ class Velocities:
         v0, N = np.where(free, 0.0, told).ravel(), np.zeros((6 * model.n, len(Vt) - rank))
         v0[columns], N[columns] = units[columns] * v, units[columns, None] * Vt[rank:].T
         return cls(known, joints, stated, G, g_t, v0, N, speed)
+
+    @cached_property
+    def joint_matrix(self) -> Mat:
+        """The gradient of the joints of reference points, (rows, 6 n)."""
+        return self.joints.matrix(self.stated.at(self.known.arms))
 
     @property
     def determined(self) -> bool:

@@ -140,7 +140,7 @@ class ConstantMass:
         """The right-hand side, (n,)."""
         u, y, yd = self._parts(u)
         if not len(self._rates):
-            return self.problem.rhs(t, y)
+            return np.asarray(self.problem.rhs(t, y))
         out = np.empty(self.n)
         out[self._rows] = self._signs * self.problem.residual(t, y, yd)
         out[self._places[self._rates]] = u[self.w]
@@ -151,7 +151,7 @@ class ConstantMass:
         rounding relative to the largest entry of their rows."""
         u, y, yd = self._parts(u)
         if not len(self._rates):
-            return self.problem.rhs_jacobian(t, y)
+            return np.asarray(self.problem.rhs_jacobian(t, y))
         still, moved = (self._signs[:, None] * self.problem.jacobian(t, y, yd, c) for c in (0.0, 1.0))
         out = np.zeros((self.n, self.n))
         out[np.ix_(self._rows, self._places)] = still

@@ -296,7 +296,7 @@ class Problem:
         y = self.translated(t, y, out).copy()
         if selection.rows is not self.selection.rows:
             project_drift(out, t, y)
-        return replace(out, start=consistent_start(out.interpretation, t, y, self.assembly))
+        return out._begun(t, y)
 
     def at(self, t: float, y: ArrayLike) -> Problem:
         """This problem from the state (t, y) on: its `t0`, and its `y0` and `yd0` with consistent multipliers, rates

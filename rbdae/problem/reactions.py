@@ -71,7 +71,7 @@ def moved(pulls: Sequence[Mat], frames: Mat, violations: Vec, length: float) -> 
     E, scale = frames[:, :, None, None], np.array([length, 1.0])[:, None]
     limit = np.minimum(_MOVED + _PER_VIOLATION * violations, _MOST_MOVED)[:, None, None, None, None]
 
-    def found(pulled: Sequence[Mat]) -> Bools:
+    def found(pulled: Sequence[Any]) -> Bools:
         return np.asarray((~(scale * np.sqrt(sum(pull * pull for pull in pulled)) <= limit)).any(axis=0))
 
     return found([sum(pull[..., i, None] * E[..., i, :] for i in range(3)) for pull in pulls]), found(pulls)
