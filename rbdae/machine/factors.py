@@ -91,6 +91,7 @@ class Tables(NamedTuple):
     steps: Ints
     forth: Ints
     back: Ints
+    places: tuple[int, ...]  # addresses of these arrays
 
 
 class BoundFactors(NamedTuple):
@@ -200,7 +201,7 @@ class Factors:
         self.order, self.recorded, jacobian = found.order, False, self._jacobian()
         self.size = int(found.head[at.FREE]) + self.n
         code = _code()
-        context = np.array([jacobian.address, jacobian.context, *map(address_of, found[1:])], dtype=np.int64)
+        context = np.array([jacobian.address, jacobian.context, *found.places], dtype=np.int64)
         owner = (code, found, jacobian, context)
         errors: list[BaseException] = getattr(jacobian, "errors", [])
         place = address_of(context)
@@ -242,4 +243,4 @@ def tables(n: int, places: Sequence[Place], order: Plan) -> Tables:
     head[[at.N, at.ENTRIES, at.FILLED, at.LOWER, at.UPPER]] = n, len(places), len(slot), at.FIRST, first
     head[[at.MATRIX, at.N_UPPER, at.FREE]] = first + upper, upper, first + upper + len(slot)
     one, two, three = (np.array(stream, dtype=np.int64) for stream in (steps, forth, back))
-    return Tables(order, head, one, two, three)
+    return Tables(order, head, one, two, three, tuple(map(address_of, (head, one, two, three))))

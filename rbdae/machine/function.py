@@ -155,8 +155,9 @@ _MANY = 64
 
 @final
 class Context(np.ndarray):
-    """The array of addresses that machine code takes, and what keeps them valid."""
+    """The array of addresses that machine code takes, its own, and what keeps them valid."""
 
+    address: int
     alive: list[Any]
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
@@ -174,8 +175,9 @@ class Context(np.ndarray):
         if functions:
             places[FIRST_FUNCTION:first] = functions
         places[SELECTION], places[SCRATCH] = address_of(selection), address_of(scratch)
-        places[INDICES], places[NUMBERS] = address_of(data.indices), address_of(places) + first * places.itemsize
         out = places.view(cls)
+        out.address = address_of(places)
+        places[INDICES], places[NUMBERS] = data.place, out.address + first * places.itemsize
         out.alive = [selection, data, scratch]
         return out
 

@@ -66,7 +66,7 @@ def test_both_ways_solve_as_lapack_does(seed, n, fill):
     known = numbers(graph, [*x, made.growth], {"y": list(entries.values()), "yd": b})
     assert error(A, np.array([known[k] for k in x]), b) < 1e-12
 
-    _, head, steps, forth, back = inside.factor_tables(n, list(entries), order)
+    _, head, steps, forth, back, _ = inside.factor_tables(n, list(entries), order)
     v = np.zeros(head[inside.elimination_loops.FREE] + n)
     v[head[inside.elimination_loops.MATRIX] :][: len(entries)] = list(entries.values())
     assert inside.elimination_loops.factorise(head, steps, v, elimination.LARGEST**2) == 0
