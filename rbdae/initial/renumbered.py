@@ -3,14 +3,14 @@
 They do not move bodies whose given values agree with each other, and have no say in velocities that are zero, or that
 the joints and the given ones determine; others are weighed again (`rbdae.initial.velocities`). Nothing is laid out or
 recorded: the memory has other numbers in it (`rbdae.multibody.filled`), and rates and multipliers come of the code that
-is there.
+is there. Where a start has to be searched for, the system is formulated again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
 from rbdae.initial.given import Known
 from rbdae.initial.joints import EXACT, Joints, largest
-from rbdae.initial.start import LARGEST, ConsistentState
+from rbdae.initial.start import LARGEST
 from rbdae.initial.velocities import Velocities
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.filled import Filled
@@ -28,7 +28,6 @@ from rbdae.multibody.recording import changed_numbers, selection_numbers
 from rbdae.multibody.row_selection import SUSPENDED_FROM, strength
 from rbdae.multibody.scales import length_of, points_of
 from rbdae.multibody.selection import Selection
-from rbdae.multibody.settings import Settings
 from rbdae.multibody.states import write
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
@@ -47,11 +46,9 @@ _MOVING = {"velocity", "angular_velocity"}
 _FREE = 30
 """Velocities that joints leave free, at most: for more, as trees have, a search is as quick."""
 
-Search: TypeAlias = Callable[[Model], tuple[ConsistentState, Settings, Selection]]
 
-
-def renumbered(problem: Problem, new: Changed, search: Search, *, held: bool) -> Problem | None:
-    """The problem with other numbers; None if the places of bodies, its layout or its code can be others, too."""
+def renumbered(problem: Problem, new: Changed, *, held: bool) -> Problem | None:
+    """The problem with other numbers; None if its start takes a search, or its layout or code can be others, too."""
     old, kinds = problem.workspace, _kinds(problem.system, new.names)
     if kinds is None or not old.memory.opened:
         return None
@@ -68,20 +65,13 @@ def renumbered(problem: Problem, new: Changed, search: Search, *, held: bool) ->
             return None
     if filled is None:
         return None
-    assembly, selection = problem.assembly, old.selection
-    if constants:
-        y0, regular = problem.y0, old.memory.regular
-    elif (again := _assembled(problem, filled, held)) is not None:
-        assembly, selection = again, _as_strong(problem, filled, again)
-        y0 = regular = _written(problem, filled, assembly)
-    else:
-        state, settings, selection = search(filled.store.model)
-        if not _stands(problem, state, settings):
+    assembly, selection, y0, regular = problem.assembly, old.selection, problem.y0, old.memory.regular
+    if not constants:
+        found = _assembled(problem, filled, held)
+        if found is None:
             return None
-        assembly = state.assembly
-        # floors are far below all pivots at the start, also those of other masses
-        selection = selection.with_rows(replace(selection.rows, pivot_floor=old.selection.rows.pivot_floor))
-        y0 = regular = write(filled.store.model, old.settings, old.layout, state.motion, selection, problem.t0)
+        assembly, selection = found, _as_strong(problem, filled, found)
+        y0 = regular = _written(problem, filled, assembly)
     workspace = Workspace(old.memory.renumbered(filled, regular), selection)
     workspace.open_numbers = changed_numbers(old, workspace, forces_too=forces or constants)
     start = consistent_start(Interpretation(workspace), problem.t0, y0, assembly)
@@ -101,19 +91,6 @@ def _selecting(workspace: Workspace, selection: Selection) -> Workspace:
     out = Workspace(replace(memory.renumbered(memory.filled, memory.regular), numbers=numbers), selection)
     out.open_numbers = workspace.open_numbers
     return out
-
-
-def _stands(problem: Problem, state: ConsistentState, settings: Settings) -> bool:
-    """Whether bodies are where they were, and equations and velocities are laid out in the same way."""
-    before, old = problem.assembly, problem.workspace.settings
-    alike = (settings.structure, settings.sparse, settings.n_independent)
-    return (
-        np.array_equal(state.assembly.position, before.position)
-        and np.array_equal(state.assembly.orientation, before.orientation)
-        and state.rows.dropped == problem.selection.rows.dropped
-        and (old.structure, old.sparse, old.n_independent) == alike
-        and not (settings.tree or old.tree)
-    )
 
 
 def _length(filled: Filled) -> float:
