@@ -125,8 +125,8 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
 class _Search:
     """The way from a start to a consistent motion of the reference points.
 
-    The projection corrects all values if only one kind of them can move, or if they are off by rounding; else, and if
-    the joints are redundant or far from closed, dense steps move what is cheapest.
+    The projection corrects all values if only one kind of them can move, if they are off by rounding, or if there are
+    many; else, and if the joints are redundant or far from closed, dense steps move what is cheapest.
     """
 
     def __init__(self, joints: Joints, known: Known, start: BodyMotion, g: Vec, rate: Vec) -> None:
@@ -160,23 +160,17 @@ class _Search:
         if exact and rate <= EXACT:
             return here
         risky = self.loops and nearly_redundant(joints.model, joints.matrix(here))
-        whole = not (risky or known.held.any())
-        placing, moving = (
-            whole and (len(moves) == 1 or not self.small) for moves in (known.position_moves(), known.velocity_moves())
-        )
-        alike = len(known.position_moves()) < 2 and len(known.velocity_moves()) < 2
-        if whole and right and (alike or max(gap, rate) <= ROUNDING):
+        alike = known.alike or max(gap, rate) <= ROUNDING
+        if right and alike and not risky and not known.held.any():
             found = self._projected(here)
             if found is not None:
                 return found
         if not exact:
-            found = self._projected(here, velocities=False) if placing else None
-            placed = self._closed() if found is None else found.at(-known.arms)
+            placed = self._closed() if self.small else self._nearest_positions(here).at(-known.arms)
             here = known.replaced(placed).at(known.arms)
         if joints.relative(joints.values(here), joints.rates(here))[1] <= EXACT:
             return here
-        found = self._projected(here, positions=False) if moving else None
-        return self._driven(here) if found is None else found
+        return self._moving(here) if self.small else joints.nearest_velocities(here)
 
     def contradiction(self) -> tuple[Vec, Vec]:
         """g and gdot of the joints where given values began to change."""
@@ -189,28 +183,30 @@ class _Search:
         self._before = before.at(self.known.arms)
         return placed
 
-    def _driven(self, here: BodyMotion) -> BodyMotion:
+    def _moving(self, here: BodyMotion) -> BodyMotion:
         """The same positions with velocities on the constraints."""
         known, placed = self.known, here.at(-self.known.arms)
         velocities = Velocities.of(known, self.joints, replace(known.stated(), x=placed.x, p=placed.p))
         self._rates = velocities.contradiction
         return velocities.nearest(known).at(known.arms)
 
-    def _projected(self, motion: BodyMotion, *, positions: bool = True, velocities: bool = True) -> BodyMotion | None:
+    def _nearest_positions(self, motion: BodyMotion) -> BodyMotion:
+        """The nearest positions on the constraints, by the sparse projection."""
+        motion, steps = self.joints.nearest_positions(motion)
+        self.steps += steps
+        return motion
+
+    def _projected(self, motion: BodyMotion) -> BodyMotion | None:
         """The nearest motion on the constraints; None where there is none, or one on the wrong side of an axis that the
         dense assembly can avoid."""
         try:
-            if positions:
-                motion, steps = self.joints.nearest_positions(motion)
-                self.steps += steps
-            if velocities:
-                motion = self.joints.nearest_velocities(motion)
+            motion = self.joints.nearest_velocities(self._nearest_positions(motion))
         except ProjectionError as error:
             if not self.small:
                 raise
             self.failure = error
             return None
-        return None if positions and self.small and not self.sides.agree(motion) else motion
+        return None if self.small and not self.sides.agree(motion) else motion
 
 
 # ---------------------------------------------------------------- what the search brings to zero

@@ -9,7 +9,7 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Ints, Mat, Vec
+from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae._frozen import ByName, by_fields
 from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs, sums
@@ -34,14 +34,29 @@ from rbdae.multibody.workspace import Workspace
 from rbdae.problem.matrices import Matrices, MatrixView
 from rbdae.problem.measures import Measures, Recorded
 from rbdae.problem.owners import Owners
-from rbdae.problem.quantities import BodyState, Constraints, Energy, Measured, Momentum, lazy_state, of_bodies, rotation
-from rbdae.problem.reactions import Reaction, moved, named
+from rbdae.problem.quantities import (
+    BodyState,
+    Constraints,
+    Energy,
+    Measured,
+    Momentum,
+    Reaction,
+    lazy_state,
+    of_bodies,
+    rotation,
+)
 from rbdae.problem.timed import as_rows
 
 Kernel = Callable[..., None]
 
 _NEARLY_SINGULAR = 1e-3
 """Sine between a joint row and those before it, below which reactions are found by singular values."""
+
+_MOVED = 1e-6
+"""Components that unit multipliers move by more are not unique; forces count times the model's length."""
+
+_PER_VIOLATION, _MOST_MOVED = 100.0, 1e-2
+"""The same where the constraints are violated: rows that follow from the others do so as far as these hold."""
 
 
 @final
@@ -466,7 +481,7 @@ class Interpretation:
             if null.shape[1]:
                 pulls = [self.joint_loads(*at, null[:, k] / self._sizes)[0] for k in range(null.shape[1])]
                 for unique, not_so in zip(
-                    (own, in_space), moved(pulls, frames, violations, model.scales.length), strict=True
+                    (own, in_space), _moved(pulls, frames, violations, model.scales.length), strict=True
                 ):
                     unique &= ~not_so
             finite = np.isfinite(la[:, n_internal:]).all(axis=0)
@@ -475,7 +490,7 @@ class Interpretation:
                 for k, known in enumerate(np.split(finite, np.cumsum(counts)[:-1])):
                     own[k] &= known.all()
                     in_space[k] &= known.all()
-        return named(model, out[0] if single else out, own, in_space)
+        return _named(model, out[0] if single else out, own, in_space)
 
     def joint_loads(self, t: Vec, y: Mat, la: Mat, out: Mat | None = None) -> tuple[Any, Mat]:
         """Forces of joints on their two bodies and torques about their points there, (m, joints, 2, 2, 3), and their
@@ -484,3 +499,31 @@ class Interpretation:
         out = np.empty((m, n, 21)) if out is None else out
         evaluate_each(self._kernel(joint_loads), t, (y, np.ascontiguousarray(la)), out.reshape(m, 21 * n))
         return out[..., :12].reshape(m, n, 2, 2, 3), out[..., 12:].reshape(m, n, 3, 3)
+
+
+def _moved(pulls: Sequence[Mat], frames: Mat, violations: Vec, length: float) -> tuple[Bools, Bools]:
+    """The components (joints, 2, 2, 3) in the joints' frames, and in space, that multipliers without a force move at
+    some row: `pulls` (m, joints, 2, 2, 3) are what they pull, and `violations` (m,) those of the constraints."""
+    E, scale = frames[:, :, None, None], np.array([length, 1.0])[:, None]
+    limit = np.minimum(_MOVED + _PER_VIOLATION * violations, _MOST_MOVED)[:, None, None, None, None]
+
+    def found(pulled: Sequence[Any]) -> Bools:
+        return np.asarray((~(scale * np.sqrt(sum(pull * pull for pull in pulled)) <= limit)).any(axis=0))
+
+    return found([sum(pull[..., i, None] * E[..., i, :] for i in range(3)) for pull in pulls]), found(pulls)
+
+
+def _named(model: Model, numbers: Mat, own: Bools, in_space: Bools) -> dict[str, dict[str, Reaction]]:
+    """Reactions by joint and body, from rows of what the kernel `joint_loads` gives and unique components."""
+    out = ByName[dict[str, Reaction]]("joint")
+    unique: Any = own.all(axis=(2, 3)).tolist()
+    rows = numbers.shape[:-2]
+    for k, joint in enumerate(model.joints):
+        entry: ByName[Reaction] = ByName("body of this joint")
+        frame = numbers[..., k, 12:].reshape(*rows, 3, 3)
+        for side, b in enumerate(joint.bodies):
+            name, load = model.system.ground.name if b == model.n else model.names[b], numbers[..., k, 6 * side :]
+            sure = own[k, side, 0], own[k, side, 1], in_space[k, side, 0], in_space[k, side, 1]
+            entry[name] = Reaction(load[..., :3], load[..., 3:6], unique[k][side], *sure, frame)
+        out[joint.name] = entry
+    return out
