@@ -119,8 +119,7 @@ def evaluations(problem: Any, t: float, y: Any, yd: Any) -> Arrays:
     if problem.kind == "ode":
         calls["rhs"] = lambda: problem.rhs(t, y)
         calls["rhs jacobian"] = lambda: problem.rhs_jacobian(t, y)
-    for name in ("natural", "log_determinant"):
-        calls[name.replace("_", " ")] = lambda name=name: getattr(problem, name)(t, y)
+    calls["natural"] = lambda: problem.natural(t, y)
     out: Arrays = {"t": np.array(t), "y": y, "yd": yd}
     with np.errstate(all="ignore"):
         for name, call in calls.items():

@@ -19,7 +19,6 @@ from rbdae.formulations.pairing import chosen_velocity, misfit
 from rbdae.formulations.table import FORMULATIONS, FormulationName, VelocityName, named
 from rbdae.initial.given import Hold
 from rbdae.initial.renumbered import renumbered
-from rbdae.initial.report import REMEDY, InitialValuesWarning, listed
 from rbdae.initial.start import ConsistentState, consistent_state
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.machine.cache import say_once
@@ -38,7 +37,7 @@ from rbdae.multibody.velocity_selection import DependentRows, metric, sparse_mat
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.problem.start import Assembly, Start, consistent_start
+from rbdae.problem.start import REMEDY, Assembly, InitialValuesWarning, Start, consistent_start, listed
 from rbdae.problem.switches.friction import refuse_friction
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import CHARTS, Chart
@@ -190,7 +189,9 @@ def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: 
     """From a system to its model, the state at the start, settings and selection there, and the problem."""
     code = _code_of(wanted)
     model = compile_system(system, choices.explicit, t0)
-    state, settings, selection = _searched(choices, t0, hold, model, check=check)
+    state = consistent_state(model, t0, check=check, hold=hold)
+    _refuse_state(model, choices, state)
+    settings, selection = settings_of(model, choices, state)
     workspace = Workspace(Memory.of(model, settings), selection)
     y: Vec = write(model, settings, workspace.layout, state.motion, selection, t0)
     view = Interpretation(workspace)
@@ -204,23 +205,10 @@ def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: 
     return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, wanted))
 
 
-def _searched(
-    choices: Choices, t0: float, hold: Hold, model: Model, check: bool = False
-) -> tuple[ConsistentState, Settings, Selection]:
-    """A consistent state, and the settings and the selection that it leads to."""
-    state = consistent_state(model, t0, check=check, hold=hold)
-    _refuse_state(model, choices, state)
-    return state, *settings_of(model, choices, state)
-
-
 def _again(choices: Choices, t0: float, hold: Hold, code: str, problem: Problem, new: Changed | System) -> Problem:
     """The system of a problem with other numbers, or another one, formulated in the same way."""
     with np.errstate(over="ignore", invalid="ignore"):
-        out = (
-            None
-            if isinstance(new, System)
-            else renumbered(problem, new, partial(_searched, choices, t0, hold), held=bool(hold))
-        )
+        out = None if isinstance(new, System) else renumbered(problem, new, held=bool(hold))
         if out is None:
             return _formulated(new if isinstance(new, System) else new.system, choices, t0, False, hold, code)
         _refuse_start(out.interpretation, out.start)

@@ -122,11 +122,11 @@ class Known:
         unknown = free & ~self.placed
         return [moves for moves in (unknown & ~_TURNS, unknown & _TURNS, free & self.placed) if moves.any()]
 
-    def velocity_moves(self) -> list[Bools]:
-        """The velocities that may change, the cheapest first: unknown ones, unknown ones of held bodies, given ones."""
-        unknown = self.free & ~self.moving
-        given = self.free & self.moving & ~self.held
-        return [moves for moves in (unknown & ~self.held, unknown & self.held, given) if moves.any()]
+    @property
+    def alike(self) -> bool:
+        """Whether all that may move is of one kind."""
+        told = self.moving[self.free]
+        return len(self.position_moves()) < 2 and bool(told.all() or not told.any())
 
 
 def turned(p: Mat, turns: Mat) -> Mat:

@@ -1,37 +1,37 @@
 """`renumbered`: a problem with other masses, inertias, gravity or numbers of forces, where bodies stay at their places.
 
 They do not move bodies whose given values agree with each other, and have no say in velocities that are zero, or that
-the joints and the given ones determine; others are weighed again (`rbdae.initial.weighed`). Nothing is laid out or
-recorded: the memory has other numbers in it, and rates and multipliers come of the code that is there.
+the joints and the given ones determine; others are weighed again (`rbdae.initial.velocities`). Nothing is laid out or
+recorded: the memory has other numbers in it, and rates and multipliers come of the code that is there. Where a start
+has to be searched for, the system is formulated again.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
 from rbdae.initial.given import Known
-from rbdae.initial.joints import Joints
-from rbdae.initial.start import ConsistentState
-from rbdae.initial.weighed import RANK, Plane, weighed
+from rbdae.initial.joints import EXACT, Joints, largest
+from rbdae.initial.start import LARGEST
+from rbdae.initial.velocities import Velocities
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.model import Model, with_numbers
 from rbdae.multibody.parameters import Changed
 from rbdae.multibody.recording import changed_numbers, selection_numbers
 from rbdae.multibody.row_selection import SUSPENDED_FROM, strength
 from rbdae.multibody.selection import Selection
-from rbdae.multibody.settings import Settings
 from rbdae.multibody.states import write
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.problem.start import Assembly, consistent_start
+from rbdae.problem.start import Assembly, changes_of, consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.system import System
 
@@ -42,11 +42,12 @@ _OF_ALL = ("algebraic", "differential", "variable_index")
 
 _MOVING = {"velocity", "angular_velocity"}
 
-Search: TypeAlias = Callable[[Model], tuple[ConsistentState, Settings, Selection]]
+_FREE = 30
+"""Velocities that joints leave free, at most: for more, as trees have, a search is as quick."""
 
 
-def renumbered(problem: Problem, new: Changed, search: Search, *, held: bool) -> Problem | None:
-    """The problem with other numbers; None if the places of bodies, its layout or its code can be others, too."""
+def renumbered(problem: Problem, new: Changed, *, held: bool) -> Problem | None:
+    """The problem with other numbers; None if its start takes a search, or its layout or code can be others, too."""
     old, kinds = problem.workspace, _kinds(problem.system, new.names)
     if kinds is None or not old.memory.opened:
         return None
@@ -62,20 +63,13 @@ def renumbered(problem: Problem, new: Changed, search: Search, *, held: bool) ->
             return None
     if model is None:
         return None
-    assembly, selection = problem.assembly, old.selection
-    if constants:
-        y0, regular = problem.y0, old.memory.regular
-    elif (again := _assembled(problem, model, held)) is not None and _selects_alike(problem, model):
-        assembly, selection = again, _as_strong(problem, model, again)
-        y0 = regular = _written(problem, model, assembly)
-    else:
-        state, settings, selection = search(model)
-        if not _stands(problem, state, settings):
+    assembly, selection, y0, regular = problem.assembly, old.selection, problem.y0, old.memory.regular
+    if not constants:
+        found = _assembled(problem, model, held)
+        if found is None:
             return None
-        assembly = state.assembly
-        # floors are far below all pivots at the start, also those of other masses
-        selection = selection.with_rows(replace(selection.rows, pivot_floor=old.selection.rows.pivot_floor))
-        y0 = regular = write(model, old.settings, old.layout, state.motion, selection, problem.t0)
+        assembly, selection = found, _as_strong(problem, model, found)
+        y0 = regular = _written(problem, model, assembly)
     workspace = Workspace(old.memory.renumbered(model, regular), selection)
     workspace.open_numbers = changed_numbers(old, workspace, forces_too=forces or constants)
     start = consistent_start(Interpretation(workspace), problem.t0, y0, assembly)
@@ -95,26 +89,6 @@ def _selecting(workspace: Workspace, selection: Selection) -> Workspace:
     out = Workspace(replace(memory.renumbered(memory.model, memory.regular), numbers=numbers), selection)
     out.open_numbers = workspace.open_numbers
     return out
-
-
-def _stands(problem: Problem, state: ConsistentState, settings: Settings) -> bool:
-    """Whether bodies are where they were, and equations and velocities are laid out in the same way."""
-    before, old = problem.assembly, problem.workspace.settings
-    alike = (settings.structure, settings.sparse, settings.n_independent)
-    return (
-        np.array_equal(state.assembly.position, before.position)
-        and np.array_equal(state.assembly.orientation, before.orientation)
-        and state.rows.dropped == problem.selection.rows.dropped
-        and (old.structure, old.sparse, old.n_independent) == alike
-        and not (settings.tree or old.tree)
-    )
-
-
-def _selects_alike(problem: Problem, model: Model) -> bool:
-    """Whether rows and velocities are selected as they were: for that masses count in the model's length alone."""
-    if not problem.selection.rows.dropped and problem.selection.velocities is None:
-        return True
-    return model.scales.length == problem.model.scales.length
 
 
 def _with_constants(problem: Problem, new: Changed, system: System) -> Model | None:
@@ -139,36 +113,51 @@ def _assembled(problem: Problem, model: Model, held: bool) -> Assembly | None:
     memory, before = problem.workspace.memory, problem.assembly
     if before.steps or before.moved.any() or before.turned.any():
         return None
-    if "stays" not in memory.known:
-        memory.known["stays"] = not before.changes and _stays(problem)
-    if memory.known["stays"]:
+    if "velocities" not in memory.known:
+        memory.known["velocities"] = _velocities(problem)
+    velocities: Velocities | bool = memory.known["velocities"]
+    chosen = velocities is not True or problem.selection.rows.dropped or problem.selection.velocities is not None
+    if not velocities or (chosen and model.scales.length != memory.model.scales.length):
+        return None  # masses count in the length, and so in what is chosen
+    if velocities is True:
         return before
-    if held or model.scales.length != memory.model.scales.length:
-        return None
-    if "plane" not in memory.known:
-        memory.known["plane"] = Plane.of(memory.model, problem.t0, before)
-    plane: Plane | None = memory.known["plane"]
-    return None if plane is None else weighed(plane, model.bodies[: model.n], before)
+    return None if held else _weighed(velocities, model.bodies[: model.n], before)
 
 
-def _stays(problem: Problem) -> bool:
-    """Whether masses had no say in velocities: nothing moves, or they are those where the search began, or there are no
-    others. Unknown ones have the least kinetic energy beside given ones."""
-    a = problem.assembly
-    if not (a.velocity.any() or a.angular_velocity.any()):
-        return True
+def _velocities(problem: Problem) -> Velocities | bool:
+    """All velocities on the constraints at the start, of which masses choose; True if they have no say, False where a
+    search is as quick."""
+    model, at = problem.model, problem.assembly
     told = all(
         body.pivot is not None or set(body.given) >= _MOVING or not body.center_of_mass.any()
         for body in problem.system.bodies
     )
-    if told and not (a.velocity_change.any() or a.spin_change.any()):
+    moves = at.velocity.any() or at.angular_velocity.any()
+    if not at.changes and (not moves or (told and not (at.velocity_change.any() or at.spin_change.any()))):
         return True
-    # whether no unknown velocity is in the null space of G
-    known, joints = Known.of(problem.model, ()), Joints(problem.model, problem.t0)
-    motion = BodyMotion(a.position, a.orientation, a.velocity, a.angular_velocity).at(-known.arms)
-    G = joints.of_origins(known.arms).matrix(motion)
-    unknown = problem.model.scales.columns(G)[:, (known.free & ~known.moving).ravel()]
-    return bool(np.linalg.matrix_rank(unknown, tol=RANK * float(np.linalg.norm(unknown, 2))) == unknown.shape[1])
+    known, joints = Known.of(model, ()), Joints(model, problem.t0)
+    if len(joints.sizes) > LARGEST or np.count_nonzero(known.free) - len(joints.sizes) > _FREE:
+        return False
+    here = BodyMotion(at.position, at.orientation, at.velocity, at.angular_velocity).at(-known.arms)
+    velocities = Velocities.of(known, joints, replace(known.stated(), x=here.x, p=here.p))
+    return velocities if at.changes or not velocities.determined else True
+
+
+def _weighed(velocities: Velocities, bodies: Any, before: Assembly) -> Assembly | None:
+    """The assembly with the velocities that belong to the masses of these records, in the order of addition; None
+    where given ones agree with the joints for some masses alone."""
+    known, stated = replace(velocities.known, bodies=bodies), velocities.stated
+    least = known.of_least_energy(stated)
+    rate = velocities.joints.rates(least.at(known.arms))
+    agree = largest(rate / velocities.joints.sizes) <= EXACT * known.model.scales.rate
+    used = least if agree else velocities.nearest(known)
+    changes = () if agree else changes_of(known.model, stated, used)
+    if bool(changes) != bool(before.changes):
+        return None
+    gaps = before.gap, largest(rate)
+    out = Assembly.of(known.model, stated.at(known.arms), used.at(known.arms), gaps, before.steps)
+    # what unknown velocities cannot do, and so the disagreement, is the same for all masses
+    return replace(out, redundant=before.redundant, changes=changes, disagreement=before.disagreement)
 
 
 def _as_strong(problem: Problem, model: Model, assembly: Assembly) -> Selection:
@@ -176,8 +165,8 @@ def _as_strong(problem: Problem, model: Model, assembly: Assembly) -> Selection:
     selection, rows = problem.selection, problem.selection.rows
     if assembly is problem.assembly or not rows.dropped:
         return selection
-    plane: Plane = problem.workspace.memory.known["plane"]
-    strong = strength(model, plane.G, rows.dropped)
+    velocities: Velocities = problem.workspace.memory.known["velocities"]
+    strong = strength(model, velocities.joint_matrix, rows.dropped)
     return selection.with_rows(replace(rows, strength=strong))
 
 

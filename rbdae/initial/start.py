@@ -12,8 +12,7 @@ unknown positions move, then unknown orientations, then what is given, each only
 What is held does not move. Where all steps vanish though the joints gape, the bodies sit at a saddle point, such as two
 axes at right angles that are to agree, and leave it by a turn.
 
-Steps of velocities begin at those of least kinetic energy without the joints (`Known.of_least_energy`), so that they
-lead to those of least energy on the joints.
+Velocities on the joints are then those of least kinetic energy beside the given ones (`rbdae.initial.velocities`).
 
 Welds, slides and driven angles fix a rotation by directions at right angles: their equations also hold half a turn
 away. The search keeps the directions that agree less than 60 degrees apart, from where the equations lead to the
@@ -22,7 +21,7 @@ rotation that is meant (`Sides`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, final
 
@@ -31,14 +30,14 @@ import numpy as np
 from rbdae._arrays import Bools, Mat, Vec, cross
 from rbdae.initial.given import Hold, Known, turned
 from rbdae.initial.joints import EXACT, Joints, largest
-from rbdae.initial.report import REMEDY, ROUNDING, changes_of, disagreement, listed, report
+from rbdae.initial.velocities import Velocities
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import kept_rows, nearly_redundant
 from rbdae.multibody.selection import KeptRows
 from rbdae.problem.contract import ProjectionError
-from rbdae.problem.start import Assembly
+from rbdae.problem.start import REMEDY, ROUNDING, Assembly, changes_of, disagreement, listed
 
 LARGEST: Final = 800
 """Joint equations beyond which a dense decomposition takes minutes; larger systems have the sparse projection alone."""
@@ -46,8 +45,6 @@ LARGEST: Final = 800
 _STEPS = 100
 _TOLERANCE = 1e-12  # of violations over their sizes
 _CLOSED = 1e-9  # the same where rounding stops the steps
-_EXACT = 1e-13  # of velocities: what is dearer need not change
-_STEADY = 1e-8  # of velocities
 _TURN = 0.5  # rad, the largest turn of a body in one step
 _NOTHING = 1e-8  # of the violation; the smallest part of a step has to reduce it by 5e-5
 _ESCAPES = 6
@@ -112,7 +109,7 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
         rows = kept_rows(model, joints.matrix(motion))
     names = tuple(model.row_name(k) for k in rows.dropped)
     gaps = largest(g), largest(rate)
-    assembly = replace(report(model, before, motion, gaps, search.steps), redundant=names)
+    assembly = replace(Assembly.of(model, before, motion, gaps, search.steps), redundant=names)
     changes = changes_of(model, stated, used) if motion is not start else ()
     if changes:
         assembly = replace(assembly, changes=changes, disagreement=disagreement(model, *search.contradiction()))
@@ -128,8 +125,8 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
 class _Search:
     """The way from a start to a consistent motion of the reference points.
 
-    The projection corrects all values if only one kind of them can move, or if they are off by rounding; else, and if
-    the joints are redundant or far from closed, dense steps move what is cheapest.
+    The projection corrects all values if only one kind of them can move, if they are off by rounding, or if there are
+    many; else, and if the joints are redundant or far from closed, dense steps move what is cheapest.
     """
 
     def __init__(self, joints: Joints, known: Known, start: BodyMotion, g: Vec, rate: Vec) -> None:
@@ -144,7 +141,8 @@ class _Search:
         self.sides = Sides(model, joints.t)
         self._merit = Merit(known, self.sides, joints.of_origins(known.arms), np.ones(len(joints.sizes), dtype=bool))
         # where given values begin to change: positions, and gdot
-        self._before, self._rates = start, rate
+        self._before = start
+        self._rates: Callable[[], Vec] = lambda: rate
         self._violation = g, rate
 
     def motion(self) -> BodyMotion:
@@ -162,27 +160,21 @@ class _Search:
         if exact and rate <= EXACT:
             return here
         risky = self.loops and nearly_redundant(joints.model, joints.matrix(here))
-        whole = not (risky or known.held.any())
-        placing, moving = (
-            whole and (len(moves) == 1 or not self.small) for moves in (known.position_moves(), known.velocity_moves())
-        )
-        alike = len(known.position_moves()) < 2 and len(known.velocity_moves()) < 2
-        if whole and right and (alike or max(gap, rate) <= ROUNDING):
+        alike = known.alike or max(gap, rate) <= ROUNDING
+        if right and alike and not risky and not known.held.any():
             found = self._projected(here)
             if found is not None:
                 return found
         if not exact:
-            found = self._projected(here, velocities=False) if placing else None
-            placed = self._closed() if found is None else found.at(-known.arms)
+            placed = self._closed() if self.small else self._nearest_positions(here).at(-known.arms)
             here = known.replaced(placed).at(known.arms)
         if joints.relative(joints.values(here), joints.rates(here))[1] <= EXACT:
             return here
-        found = self._projected(here, positions=False) if moving else None
-        return self._driven(here) if found is None else found
+        return self._moving(here) if self.small else joints.nearest_velocities(here)
 
     def contradiction(self) -> tuple[Vec, Vec]:
         """g and gdot of the joints where given values began to change."""
-        return self.joints.values(self._before), self._rates
+        return self.joints.values(self._before), self._rates()
 
     def _closed(self) -> BodyMotion:
         """The origins with positions on the constraints, by dense steps, and any velocities."""
@@ -191,27 +183,30 @@ class _Search:
         self._before = before.at(self.known.arms)
         return placed
 
-    def _driven(self, here: BodyMotion) -> BodyMotion:
-        """The same positions with velocities on the constraints, by dense steps."""
-        motion, rates = drive(self._merit, here.at(-self.known.arms))
-        self._rates = rates * self.joints.sizes
-        return motion.at(self.known.arms)
+    def _moving(self, here: BodyMotion) -> BodyMotion:
+        """The same positions with velocities on the constraints."""
+        known, placed = self.known, here.at(-self.known.arms)
+        velocities = Velocities.of(known, self.joints, replace(known.stated(), x=placed.x, p=placed.p))
+        self._rates = velocities.contradiction
+        return velocities.nearest(known).at(known.arms)
 
-    def _projected(self, motion: BodyMotion, *, positions: bool = True, velocities: bool = True) -> BodyMotion | None:
+    def _nearest_positions(self, motion: BodyMotion) -> BodyMotion:
+        """The nearest positions on the constraints, by the sparse projection."""
+        motion, steps = self.joints.nearest_positions(motion)
+        self.steps += steps
+        return motion
+
+    def _projected(self, motion: BodyMotion) -> BodyMotion | None:
         """The nearest motion on the constraints; None where there is none, or one on the wrong side of an axis that the
         dense assembly can avoid."""
         try:
-            if positions:
-                motion, steps = self.joints.nearest_positions(motion)
-                self.steps += steps
-            if velocities:
-                motion = self.joints.nearest_velocities(motion)
+            motion = self.joints.nearest_velocities(self._nearest_positions(motion))
         except ProjectionError as error:
             if not self.small:
                 raise
             self.failure = error
             return None
-        return None if positions and self.small and not self.sides.agree(motion) else motion
+        return None if self.small and not self.sides.agree(motion) else motion
 
 
 # ---------------------------------------------------------------- what the search brings to zero
@@ -321,10 +316,6 @@ class Merit:
         """Their gradient, (rows, n, 6), in displacements of the origins and turns about the axes of the bodies."""
         G = self.joints.matrix(here).reshape(-1, len(here.x), 6) * (self.counted / self.joints.sizes)[:, None, None]
         return np.concatenate([G, self.sides.slopes(here)])
-
-    def rates(self, motion: BodyMotion) -> Vec:
-        """gdot of the joints over their sizes."""
-        return self.joints.rates(motion) / self.joints.sizes
 
 
 def displaced(here: BodyMotion, step: Mat) -> BodyMotion:
@@ -536,49 +527,3 @@ def _svd(A: Mat, floor: float) -> tuple[Mat, Vec, Mat]:
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     kept = s > floor
     return U[:, kept], s[kept], Vt[kept]
-
-
-# ---------------------------------------------------------------- velocities
-
-
-def drive(merit: Merit, start: BodyMotion) -> tuple[BodyMotion, Vec]:
-    """A motion of the origins with its velocities on the constraints, and gdot over the sizes where given ones began to
-    change.
-
-    Raises
-    ------
-    ValueError
-        No velocities satisfy the constraints.
-    """
-    known = merit.known
-    moves = known.velocity_moves()
-    speed = known.model.scales.rate + largest(merit.rates(start))
-    out, rest, n = start, merit.rates(start), 0
-    before, G = rest, merit.slopes(start)[: len(rest)]
-    while n < len(moves) and (n == 0 or largest(rest) > _EXACT * speed):
-        n, before = n + 1, rest
-        out, rest = _steered(merit, start, G, moves[:n], _EXACT * speed)
-    if not largest(rest) <= _STEADY * speed:
-        worst = int(np.argmax(np.abs(rest)))
-        raise ValueError(
-            f"no velocities satisfy the constraints: {abs(rest[worst]) * merit.joints.sizes[worst]:.3g} remains at "
-            f"{known.model.row_name(worst)}; check the drives and what is held"
-        )
-    if n < 2:
-        return out, before
-    # what has to change besides the unknown velocities has changed: others have the least energy beside it
-    best, rest = _steered(merit, known.of_least_energy(out), G, moves[:1], _EXACT * speed)
-    return best if largest(rest) <= _STEADY * speed else out, before
-
-
-def _steered(merit: Merit, start: BodyMotion, G: Mat, moves: Sequence[Bools], exact: float) -> tuple[BodyMotion, Vec]:
-    """A motion with other velocities, the nearest on the constraints that changes in these ways reach, and gdot; G are
-    the slopes at these positions."""
-    out, rest = start, merit.rates(start)
-    for _ in range(2):  # the second time against rounding
-        step = _solved(merit, start, G, -rest, moves)
-        out = replace(out, xd=out.xd + step[:, :3], om=out.om + step[:, 3:])
-        rest = merit.rates(out)
-        if largest(rest) <= exact:
-            break
-    return out, rest

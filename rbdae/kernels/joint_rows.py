@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.graph.functions import Array, Memory, log, select, sqrt
+from rbdae.graph.functions import Array, Memory, select, sqrt
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
@@ -73,21 +73,6 @@ def _follow(m: Memory, n: int, k: int) -> Array:
                 x[p.slot[j]] += block_of_pair(o, rows(m)[n], side, rows(m)[i], other)[k, j]
     solve_schur(m, x)
     return x
-
-
-@entry("ityo")
-def log_determinant(m: Memory, t: float, y: Array, out: Array) -> None:
-    """out[0] = log det(G M^-1 G^T) / 2 of the joints at the positions of y: the logarithm of the product of the
-    singular values of G M^(-1/2). -inf if a pivot is not positive, or if its equation is suspended."""
-    _set_gradients(m, t, y)
-    factorise(m, 0)
-    total = 0.0
-    for d in factor(m)[1][: head(m).n_rows]:
-        if not 0.0 < d < SUSPENDED:
-            total = -np.inf
-            break
-        total += 0.5 * log(d)
-    out[0] = total
 
 
 @entry("ityo")

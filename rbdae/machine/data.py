@@ -11,6 +11,7 @@ import numpy as np
 
 from rbdae import graph
 from rbdae._arrays import Ints, Vec, address_of
+from rbdae._frozen import made
 from rbdae.graph.graph import Constant
 from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
 from rbdae.machine import language, loops
@@ -99,7 +100,12 @@ class Data:
         sound = _follow()(
             n_rows, first, rows, address_of(values), len(self.loaded), results, loaded, address_of(numbers)
         )
-        return Data(self.indices, numbers, self.scratch, self.tape, self.loaded, sound)
+        return made(Data, {**vars(self), "numbers": numbers, "sound": sound})
+
+    @cached_property
+    def place(self) -> int:
+        """The address of the places."""
+        return address_of(self.indices)
 
     @cached_property
     def _tape(self) -> tuple[int, int, int, int, int]:

@@ -90,6 +90,7 @@ class Tables(NamedTuple):
     steps: Ints
     forth: Ints
     back: Ints
+    places: tuple[int, ...]  # addresses of these arrays
 
 
 class BoundFactors(NamedTuple):
@@ -109,7 +110,7 @@ class Factors:
     ----------
     n : unknowns
     indices, pointers : the pattern, as in `scipy.sparse.csc_matrix`
-    jacobian : the machine function that fills the data of this pattern
+    jacobian : gives the machine function that fills the data of this pattern
     fill : the same for Python
     start : (t, y, yd), near which pivots are chosen
     known : code of the model, or tables, where they are known
@@ -129,7 +130,7 @@ class Factors:
         n: int,
         indices: Ints,
         pointers: Ints,
-        jacobian: Any,
+        jacobian: Callable[[], Any],
         fill: Fill,
         start: tuple[float, Vec, Vec],
         known: BoundFactors | Tables | None = None,
@@ -196,14 +197,12 @@ class Factors:
         return out
 
     def _bind(self, found: Tables) -> None:
-        self.order, self.recorded = found.order, False
+        self.order, self.recorded, jacobian = found.order, False, self._jacobian()
         self.size = int(found.head[at.FREE]) + self.n
         code = _code()
-        context = np.array(
-            [self._jacobian.address, self._jacobian.context, *map(address_of, found[1:])], dtype=np.int64
-        )
-        owner = (code, found, self._jacobian, context)
-        errors: list[BaseException] = getattr(self._jacobian, "errors", [])
+        context = np.array([jacobian.address, jacobian.context, *found.places], dtype=np.int64)
+        owner = (code, found, jacobian, context)
+        errors: list[BaseException] = getattr(jacobian, "errors", [])
         place = address_of(context)
         self.factors = MachineFunction(code["factors"], place, owner, errors)
         self.solve = MachineFunction(code["solve"], place, owner, [])
@@ -243,4 +242,4 @@ def tables(n: int, places: Sequence[Place], order: Plan) -> Tables:
     head[[at.N, at.ENTRIES, at.FILLED, at.LOWER, at.UPPER]] = n, len(places), len(slot), at.FIRST, first
     head[[at.MATRIX, at.N_UPPER, at.FREE]] = first + upper, upper, first + upper + len(slot)
     one, two, three = (np.array(stream, dtype=np.int64) for stream in (steps, forth, back))
-    return Tables(order, head, one, two, three)
+    return Tables(order, head, one, two, three, tuple(map(address_of, (head, one, two, three))))

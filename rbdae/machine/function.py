@@ -21,7 +21,7 @@ from typing import Any, NoReturn, Protocol, final
 
 import numpy as np
 
-from rbdae._arrays import Vec, address_of
+from rbdae._arrays import Ints, Vec, address_of
 from rbdae._frozen import refuse_copies
 from rbdae.machine.data import NO_DATA, Data
 from rbdae.machine.language.kinds import Record
@@ -172,8 +172,9 @@ _MANY = 64
 
 @final
 class Context(np.ndarray):
-    """The array of addresses that machine code takes, and what keeps them valid."""
+    """The array of addresses that machine code takes, its own, and what keeps them valid."""
 
+    address: int
     alive: list[Any]
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
@@ -185,13 +186,15 @@ class Context(np.ndarray):
         """A context with the numbers of a selection, the addresses of the user's functions, and the data of a long
         graph. It has memory of its own, so that calls with one context must not overlap."""
         scratch = np.empty(data.scratch)
-        places = [*_of_python(), *functions]
+        first = FIRST_FUNCTION + len(functions)
+        places = np.empty(first + len(data.numbers), dtype=np.int64)
+        places[:FIRST_FUNCTION], places[first:] = _of_python(), data.numbers.view(np.int64)
+        if functions:
+            places[FIRST_FUNCTION:first] = functions
         places[SELECTION], places[SCRATCH] = address_of(selection), address_of(scratch)
-        places[INDICES] = address_of(data.indices)
-        first = len(places)
-        out = np.empty(first + len(data.numbers), dtype=np.int64).view(cls)
-        places[NUMBERS] = address_of(out) + first * out.itemsize
-        out[:first], out[first:] = places, data.numbers.view(np.int64)
+        out = places.view(cls)
+        out.address = address_of(places)
+        places[INDICES], places[NUMBERS] = data.place, out.address + first * places.itemsize
         out.alive = [selection, data, scratch]
         return out
 
@@ -206,12 +209,12 @@ _PYTHON = (
 
 
 @cache
-def _of_python() -> tuple[int, ...]:
+def _of_python() -> Ints:
     """A context in which only the addresses of CPython are."""
-    out = [0] * FIRST_FUNCTION
+    out = np.zeros(FIRST_FUNCTION, dtype=np.int64)
     for name, place in _PYTHON:
         out[place] = _address_of(name)
-    return tuple(out)
+    return out
 
 
 def _address_of(name: str) -> int:

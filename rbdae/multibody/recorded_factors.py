@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
-from rbdae._arrays import Vec, address_of
+from rbdae._arrays import Vec
 from rbdae.formulations.base import Callback
 from rbdae.graph.elimination import LARGEST, Factors, eliminate, substitute
 from rbdae.graph.graph import Graph
@@ -50,6 +50,8 @@ _SIZES = 10.0, 1e4, 1e8
 _GRID = 2.0**20
 """Steps of the state and the selection to the unit, where pivots are chosen."""
 
+_NONE = np.zeros(0)
+
 _KEPT = 8
 """Choices of pivots of one structure that are kept on disk."""
 
@@ -79,7 +81,7 @@ class FactorCode:
         found = []
         for code in (self.factors, self.solve):
             context = code.context(workspace)
-            found.append(MachineFunction(code.module["machine"], address_of(context), context, []))
+            found.append(MachineFunction(code.module["machine"], context.address, context, []))
         return BoundFactors((found[0], found[1]), self.size, self.order)
 
 
@@ -99,9 +101,10 @@ def factors_of(workspace: Workspace, wanted: Wanted) -> FactorCode | Tables | No
     key = ("factors", wanted.kernel, structure_of(workspace), wanted.code.variant)
     if key not in known:
         point, family = _point(workspace), workspace.memory.known
-        if key not in family or family[key][0] != point:  # the pivots of the last one of this structure
-            family[key] = point, shared(workspace, (*key, point), lambda: _order(workspace, wanted))
-        order = family[key][1]
+        last, order = family.get(key, (b"", None))
+        if last != point:  # the pivots of the last one of this structure
+            order = shared(workspace, (*key, point), lambda: _order(workspace, wanted))
+            family[key] = point, order
         known[key] = None if order is None else _by_pivots(workspace, wanted, order, key)
     found: FactorCode | Tables | None = known[key]
     return found
@@ -129,15 +132,22 @@ def _rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
     return np.copysign(np.exp2(exponents), numbers), y, selection
 
 
-def _point(workspace: Workspace) -> tuple[bytes, ...]:
-    return tuple(array.tobytes() for array in _rounded(workspace))
+def _point(workspace: Workspace) -> bytes:
+    """A name of what `_rounded` gives: signs and exponents of numbers, and places on the grid."""
+    regular, numbers = workspace.memory.regular, opened_numbers(workspace).values if workspace.memory.opened else _NONE
+    moves = workspace.layout.n_differential if len(regular) == workspace.layout.n else 0
+    binades = (np.sqrt(2.0) * numbers).view(np.int64) >> 52
+    return (
+        binades.tobytes()
+        + (np.rint(_GRID * np.concatenate([regular[:moves], first_numbers(workspace)])) + 0.0).tobytes()
+    )
 
 
 def _order(workspace: Workspace, wanted: Wanted) -> Plan | None:
     """The plan at a point, with the pivots that are on disk for it."""
     n, places = workspace.layout.n, wanted.pattern.places
     known = _on_disk(workspace, wanted, "pivots")
-    point = hashlib.sha256(b"".join(_point(workspace))).digest()
+    point = hashlib.sha256(_point(workspace)).digest()
     found: dict[bytes, Any] = {} if known is None else marshal.loads(noted(known) or marshal.dumps({}))
     if point in found:
         return with_pivots(n, found[point], places)
@@ -168,7 +178,7 @@ def _samples(workspace: Workspace, wanted: Wanted, *, exact: bool) -> list[list[
     out = np.empty(len(wanted.pattern.rows))
     found = []
     for (state, rates), c in (((y, np.zeros(n)), _SIZES[-1]), (beside, _SIZES[0]), (beside, _SIZES[1])):
-        word = run(context.ctypes.data, 0.1234, state.ctypes.data, rates.ctypes.data, c, out.ctypes.data)
+        word = run(context.address, 0.1234, state.ctypes.data, rates.ctypes.data, c, out.ctypes.data)
         if word == 0 and np.isfinite(out).all():
             found.append(out.tolist())
     return found

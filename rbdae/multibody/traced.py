@@ -17,7 +17,6 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from rbdae import _process
-from rbdae._arrays import address_of
 from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.machine.function import OTHERWISE, PROTOTYPE, Context, MachineFunction, Shapes, trampoline
 from rbdae.machine.python_calls import callable_from_python
@@ -34,6 +33,9 @@ from rbdae.multibody.recording import (
 from rbdae.multibody.workspace import Workspace
 
 Kernel = Callable[..., None]
+
+_UNKNOWN: Any = object()
+"""In place of code that has not been asked for; None stands for a kernel that has none."""
 
 
 @final
@@ -81,7 +83,7 @@ class TracedKernel:
     def bare(self) -> MachineFunction:
         """The C function, with a context of its own; it returns 1 where a guard does not hold."""
         context = self.code.context(self._workspace)
-        return MachineFunction(self.code.module["machine"], context.ctypes.data, context, [])
+        return MachineFunction(self.code.module["machine"], context.address, context, [])
 
     def function(self) -> MachineFunction:
         """The C function. Where a user's function is Python, it goes through Python, too, for its exceptions."""
@@ -94,7 +96,7 @@ class TracedKernel:
             context[OTHERWISE] = other.address
             context.alive.append(other)
             errors = other.errors
-        return MachineFunction(self.code.module["machine"], address_of(context), context, errors)
+        return MachineFunction(self.code.module["machine"], context.address, context, errors)
 
 
 def traced(
@@ -121,10 +123,10 @@ def traced(
         return None
     key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace))
     known = workspace.memory.recorded
-    if key not in known:
+    code = known.get(key, _UNKNOWN)
+    if code is _UNKNOWN:
         with workspace.memory.preparation:
-            known[key] = _found(workspace, key, shapes, Wanted(kernel, shapes, pattern, sparse))
-    code = known[key]
+            code = known[key] = _found(workspace, key, shapes, Wanted(kernel, shapes, pattern, sparse))
     if code is None:
         return None
     if otherwise is None:
@@ -163,7 +165,7 @@ def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     t, y, yd, c = recording_point(workspace, shapes)
     out = np.empty(prod(shapes["out"]))
     run = PROTOTYPE(code.module["machine"])
-    holds: bool = run(context.ctypes.data, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data) != 1
+    holds: bool = run(context.address, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data) != 1
     return holds
 
 

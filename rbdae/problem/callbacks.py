@@ -12,7 +12,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
 from rbdae.conserving import SCHEMES, Scheme, predict
-from rbdae.formulations.base import Callback, Explicit, ImplicitStep
+from rbdae.formulations.base import Callback, Derivative, Explicit, ImplicitStep
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
 from rbdae.machine.factors import BoundFactors, Factors, Tables
@@ -27,6 +27,7 @@ from rbdae.multibody.recorded_factors import FactorCode, factors_of
 from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem.driven import inputs_of
 from rbdae.problem.projection import ViolationScales, functions_of, machine_projection
 
 HowMade: TypeAlias = Literal["machine", "folded", "plain", "mixed"]
@@ -84,6 +85,16 @@ class Callbacks:
         return self._call("rhs_jacobian")
 
     @cached_property
+    def _residual_by_inputs(self) -> Callable[[float, Vec, Vec, Mat], None]:
+        """Fills (t, y, yd, out) with dF/du, (n_equations, n_u)."""
+        return self._call("residual_by_inputs")
+
+    @cached_property
+    def _rhs_by_inputs(self) -> Callable[[float, Vec, Mat], None]:
+        """Fills (t, y, out) with df/du, (n, n_u)."""
+        return self._call("rhs_by_inputs")
+
+    @cached_property
     def _projection(self) -> tuple[MachineFunction, MachineFunction]:
         return functions_of(self._workspace)
 
@@ -139,7 +150,7 @@ class Callbacks:
             problem, n = self._problem, self._workspace.layout.n
             pattern = self._entries()
             self._factors = Factors(
-                n, pattern.rows, pattern.pointers(n), self.machine("jacobian_data"),
+                n, pattern.rows, pattern.pointers(n), lambda: self.machine("jacobian_data"),
                 lambda *given: self.jacobian_data(*given), (problem.t0, problem.y0, problem.yd0),
                 self._known_factors(),
             )  # fmt: skip
@@ -214,10 +225,12 @@ class Callbacks:
             return self._plain(name) if found is None else found.call
 
     def _kernel(self, name: str) -> Callback:
-        if name in ("rhs", "rhs_jacobian"):
-            explicit = self._explicit()
-            return explicit.rates if name == "rhs" else explicit.rhs_jacobian
-        return self._kernels.residual if name == "residual" else self._kernels.jacobian
+        of_rhs = name.startswith("rhs")
+        kernels = self._explicit() if of_rhs else self._kernels
+        kernel = kernels.rates if of_rhs else kernels.residual
+        if name in ("rhs", "residual"):
+            return kernel
+        return Derivative(kernel, "inputs" if name.endswith("by_inputs") else "state")
 
     def _refuse_other(self, name: str) -> None:
         if name not in _SIGNS:
@@ -225,18 +238,15 @@ class Callbacks:
 
     def _of_this_model(self, name: str) -> TracedKernel | RatesCode | None:
         if name not in self._traced:
-            kernel = self._kernel(name)
-            if not self._workspace.memory.traced:
+            kernel, workspace = self._kernel(name), self._workspace
+            if not workspace.memory.traced:
                 return None
-            if name == "rhs_jacobian" and (found := rates_code(self._workspace, self._tally)) is not None:
-                self._traced[name] = found
-                return found
-            pattern = self._entries_of(name)
-            self._traced[name] = traced(
-                self._workspace,
+            by_rates = rates_code(workspace, self._tally) if name == "rhs_jacobian" else None
+            self._traced[name] = by_rates or traced(
+                workspace,
                 kernel,
                 self._shapes(name),
-                pattern=pattern,
+                pattern=self._entries_of(name),
                 sparse=name == "jacobian_data",
                 tally=self._tally,
             )
@@ -246,15 +256,20 @@ class Callbacks:
         return in_python(self._workspace, self._kernel(name), self._entries_of(name))
 
     def _entries_of(self, name: str) -> Pattern | None:
-        """The entries of a Jacobian of the residual, of which the pattern is known."""
+        """The entries of a Jacobian of the residual, whose pattern is known."""
         return self._entries() if name.startswith("jacobian") else None
 
     def _shapes(self, name: str) -> Shapes:
-        n, rows = self._workspace.layout.n, self._problem.n_equations
-        if name in ("rhs", "rhs_jacobian"):
-            return {"y": (n,), "out": (n,) if name == "rhs" else (n, n)}
-        out = {"residual": (rows,), "jacobian": (rows, n)}.get(name)
-        return {"y": (n,), "yd": (n,), "out": (len(self._entries().rows),) if out is None else out}
+        n, of_rhs = self._workspace.layout.n, name.startswith("rhs")
+        rows = n if of_rhs else self._problem.n_equations
+        out: tuple[int, ...] = (rows,)
+        if name == "jacobian_data":
+            out = (len(self._entries().rows),)
+        elif name.endswith("jacobian"):
+            out = rows, n
+        elif name.endswith("by_inputs"):
+            out = rows, len(inputs_of(self._workspace))
+        return {"y": (n,), "out": out} if of_rhs else {"y": (n,), "yd": (n,), "out": out}
 
     def _explicit(self) -> Explicit:
         if not isinstance(self._kernels, Explicit):

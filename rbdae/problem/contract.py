@@ -29,6 +29,8 @@ class SolvableCallbacks(Protocol):
     3. The result depends on the arguments alone, not on earlier calls.
     4. Asking for one of them may compile it or allocate memory of its size. An adapter asks for what it calls.
     5. `rhs` and `rhs_jacobian` belong to problems of the kind ``"ode"``; others raise `AttributeError`.
+    6. They may have further functions for loops in machine code, as `rbdae.problem.callbacks.Callbacks` has them:
+       `machine`, `factors` and `steps`. Most have them not.
     """
 
     @property
@@ -69,22 +71,6 @@ class CompiledFunction(Protocol):
 
     def check(self) -> None:
         """Raise the exception of a user's function that waits, once; nothing if there is none."""
-
-
-class CompiledCallbacks(Protocol):
-    """Further functions that callbacks may have, for loops in machine code. Most have them not."""
-
-    def machine(self, name: str) -> CompiledFunction:
-        """The callback of this name as a machine function; right-hand sides do not read yd and c."""
-
-    def factors(self, of: str = "residual") -> Any:
-        """A `rbdae.machine.factors.Factors` of dF/dy + c dF/dyd, or, of ``"rates"``, of c I - df/dy: ``factors`` and
-        ``solve``, each a `CompiledFunction`, the ``size`` of their memory, and ``again``, which chooses pivots for
-        another state. ValueError if there are none."""
-
-    def steps(self, scheme: str) -> Any:
-        """The functions of an integration scheme of `rbdae.conserving`: ``newton``, ``advance`` and ``predict``, each a
-        `CompiledFunction`, ``n_unknowns`` of a step, and ``check``, which raises what a user's function has raised."""
 
 
 class Solvable(Protocol):

@@ -9,16 +9,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Vec
-from rbdae.formulations.base import Derivative, Explicit
+from rbdae._arrays import ArrayLike, Vec
 from rbdae.inputs import Given, Input, Table, given
 from rbdae.kernels.constraints.drives import ANGLE
-from rbdae.machine.function import Shapes
 from rbdae.motion import Motion
-from rbdae.multibody.in_python import in_python
-from rbdae.multibody.traced import traced
 from rbdae.multibody.workspace import Workspace
 from rbdae.system import System
+
+Inputs: TypeAlias = Mapping[str, float] | ArrayLike | None
+"""Values of inputs: by name, or in the order of `rbdae.System.add_input`; None for those of the problem."""
 
 Source: TypeAlias = Callable[[float], Any]
 """An input as a function of the time."""
@@ -66,20 +65,6 @@ def asked(owner: str, system: System, values: Mapping[str, Given]) -> tuple[dict
         if known[name] in system.sources:
             sources[name] = None
     return numbers, sources
-
-
-def derivative_by_inputs(workspace: Workspace, n_rows: int, *, explicit: bool) -> Callable[..., None]:
-    """``fill(t, y, yd, out)`` of dF/du (n_rows, n_u), or ``fill(t, y, out)`` of df/du if `explicit`, derived from what
-    the kernels have recorded; compiled where the model's code is, else evaluated in Python, slowly."""
-    kernels, n, n_inputs = workspace.settings.kernels, workspace.layout.n, len(inputs_of(workspace))
-    shapes: Shapes
-    if explicit:
-        assert isinstance(kernels, Explicit)
-        kernel, shapes = Derivative(kernels.rates, "inputs"), {"y": (n,), "out": (n_rows, n_inputs)}
-    else:
-        kernel, shapes = Derivative(kernels.residual, "inputs"), {"y": (n,), "yd": (n,), "out": (n_rows, n_inputs)}
-    found = traced(workspace, kernel, shapes)
-    return in_python(workspace, kernel) if found is None else found.call
 
 
 # ------------------------------------------------------------ drives that read inputs

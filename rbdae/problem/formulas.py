@@ -14,6 +14,7 @@ import numpy as np
 
 from rbdae._arrays import Vec, cross
 from rbdae.actuators.block import Block
+from rbdae.graph.derivatives import tangents
 from rbdae.graph.functions import select
 from rbdae.kernels.readings import WIDTH
 from rbdae.problem.owners import Owner
@@ -65,8 +66,8 @@ class Formulas:
         if quantity.aspect in ("value", "rate"):
             return self._coordinate(k)[quantity.aspect == "rate"]
         if quantity.aspect == "acceleration":
-            coordinate, pair, x = self._on_bodies(k)
-            return coordinate.acceleration(x, [*self._second(pair[0]), *self._second(pair[1])])
+            coordinate, (a, b), x = self._on_bodies(k)
+            return _rate_of(coordinate.at(x)[1], x, [*x[24:], *self._second(a), *self._second(b)])
         effort = self._effort(owner, quantity.coordinate)
         if quantity.aspect == "power":
             return effort * self._coordinate(k)[1]
@@ -194,6 +195,16 @@ class Formulas:
         joint = self._model.system.joints[owner.number]
         rate = self._point(owner, 0, joint.at_a, 12) - self._point(owner, 1, joint.at_b, 12)
         return self._load(owner.number, 0) @ rate
+
+
+def _rate_of(value: Any, x: Any, rates: Any) -> Any:
+    """The rate of a symbol whose numbers x have these rates."""
+    recorder = value.recorder
+    along = {
+        each.node: {0: recorder.number(rate)} for each, rate in zip(x, rates, strict=True) if hasattr(each, "node")
+    }
+    (change,) = tangents(recorder.graph, [value.node], along)
+    return recorder.result(change[0]) if change else 0.0
 
 
 def _skew(v: Any) -> Any:

@@ -9,12 +9,12 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Ints, Mat, Vec
+from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae._frozen import ByName, by_fields
 from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs, readings
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.joint_rows import independence, log_determinant, pivots
+from rbdae.kernels.joint_rows import independence, least_norm, pivots
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.readings import joint_loads, joint_matrix, potentials, power
 from rbdae.machine.function import MachineFunction
@@ -33,12 +33,27 @@ from rbdae.multibody.workspace import Workspace
 from rbdae.problem.matrices import Matrices, MatrixView
 from rbdae.problem.measures import Measures, Recorded
 from rbdae.problem.owners import Owners
-from rbdae.problem.quantities import BodyState, Constraints, Energy, Measured, Momentum, lazy_state, of_bodies, rotation
-from rbdae.problem.reactions import Loads, Reaction
+from rbdae.problem.quantities import (
+    BodyState,
+    Constraints,
+    Energy,
+    Measured,
+    Momentum,
+    Reaction,
+    lazy_state,
+    of_bodies,
+    rotation,
+)
 from rbdae.problem.timed import as_rows
 
 _NEARLY_SINGULAR = 1e-3
 """Sine between a joint row and those before it, below which reactions are found by singular values."""
+
+_MOVED = 1e-6
+"""Components that unit multipliers move by more are not unique; forces count times the model's length."""
+
+_PER_VIOLATION, _MOST_MOVED = 100.0, 1e-2
+"""The same where the constraints are violated: rows that follow from the others do so as far as these hold."""
 
 
 @final
@@ -75,11 +90,6 @@ class Interpretation:
     def function(self, entry: Entry, *lengths: int) -> MachineFunction:
         """The kernel as a C function, whatever is behind it, for y, yd and out of these lengths."""
         return self._kernel(entry).function(*lengths)
-
-    @cached_property
-    def loads(self) -> Loads:
-        """The reader of multipliers and reactions."""
-        return Loads(self)
 
     @cached_property
     def _rates(self) -> BoundKernel:
@@ -234,11 +244,6 @@ class Interpretation:
         rows = np.ascontiguousarray(Z[:, list(self.workspace.layout.order)]).reshape(len(t), -1)
         return self.evaluated(potentials, t, (rows, np.ascontiguousarray(s)), len(self.model.forces.elements))
 
-    def log_determinant(self, t: ArrayLike, y: ArrayLike) -> Vec:
-        """Logarithm of the product of the singular values of the joints' matrix in the mass metric, without the rows
-        that are left out: it falls steeply at singular positions; -inf in them. Vectorised over rows of y."""
-        return np.asarray(self._each(self._kernel(log_determinant), t, y, 1)[..., 0])
-
     def independence(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Squares of the sines between each joint row, in the order of elimination, and those before it, and the
         largest |c|^2 of a dropped one g = c G by the kept ones, (..., rows + 1)."""
@@ -369,18 +374,39 @@ class Interpretation:
             return self.rates(t, y)[1]
         times, values, single = self.rows(t, y)
         la = np.empty((len(times), self.workspace.layout.n_constraints))
-        for part in slices(len(times), self.loads.width):
-            la[part] = self.loads.multipliers(times[part], values[part])[0]
+        for part in slices(len(times), self._width):
+            la[part] = self._of_least_norm(times[part], values[part])[0]
         return la[0] if single else la
 
-    def repaired(self, t: Vec, y: Mat, la: Mat, null: Mat, sure: Mat) -> Mat:
-        """Multipliers of least norm where rows are nearly singular or ill-conditioned, into `la`, by singular values;
-        see `Loads.multipliers`. Bases, of which vectors beyond those of a row are zero."""
-        layout = self.workspace.layout
-        finite = np.isfinite(la).all(axis=1) & np.isfinite(null).all(axis=(1, 2)) & np.isfinite(sure).all(axis=1)
-        regular = finite & (sure[:, 0] > _NEARLY_SINGULAR**2) & (sure[:, 1] <= self._most_needed)
-        if regular.all():
-            return null
+    @cached_property
+    def _width(self) -> int:
+        """How many numbers a row of multipliers and reactions needs."""
+        layout, n_null = self.workspace.layout, len(self.workspace.selection.rows.dropped)
+        return 2 * layout.n + layout.n_constraints + 21 * len(self.model.joints) + n_null * layout.n_rows
+
+    @property
+    def _sizes(self) -> Vec:
+        return self.model.scales.sizes(self.model.scales.length)
+
+    def _of_least_norm(self, t: Vec, y: Mat) -> tuple[Mat, Mat, Vec]:
+        """Multipliers (m, constraints), of least norm where equations may follow from others; then for these bases (m,
+        k, rows) of the multipliers of joints, times the sizes of their equations, that give no force, and the largest
+        violation of a constraint on positions over its size (m,).
+
+        Where rows are nearly singular or ill-conditioned they are found by singular values; vectors of the bases beyond
+        those of a row are zero.
+        """
+        layout, m = self.workspace.layout, len(t)
+        la, n_rows = self.multipliers_of_selection(t, y), layout.n_rows
+        if not self.ambiguous:
+            return la, np.empty((m, 0, n_rows)), np.zeros(m)
+        given = np.concatenate([la, np.broadcast_to(self._sizes, (m, n_rows))], axis=1)
+        n_la, n_null = la.shape[1], len(self.workspace.selection.rows.dropped)
+        out = self.evaluated(least_norm, t, (y, given), n_la + n_null * n_rows + 2)
+        la, null, sure = np.ascontiguousarray(out[:, :n_la]), out[:, n_la:-2].reshape(m, n_null, n_rows), out[:, -2:]
+        g = np.abs(self.constraints(t, y).position)
+        g[:, g.shape[1] - n_rows :] /= self._sizes
+        regular = np.isfinite(out).all(axis=1) & (sure[:, 0] > _NEARLY_SINGULAR**2) & (sure[:, 1] <= self._most_needed)
         for k in np.flatnonzero(~regular).tolist():
             at, state = t[k : k + 1], y[k : k + 1]
             la[k] = self.rates(at, state)[1][0]
@@ -393,7 +419,7 @@ class Interpretation:
                 null = np.pad(null, ((0, 0), (0, own.shape[1] - null.shape[1]), (0, 0)))
             null[k] = 0.0
             null[k, : own.shape[1]] = own.T
-        return null
+        return la, null, g.max(axis=1, initial=0.0)
 
     def _share(self, t: float, y: Vec, la: Vec, best: Vec) -> None:
         """Change the internal multipliers so that W la stays the same when those of the joints become `best`: forces
@@ -436,7 +462,27 @@ class Interpretation:
         """Force and torque of each joint on each of its bodies, ``[joint][body]``, spatial components; the torque
         about the joint's point on that body. From `multipliers`: as exact as positions and velocities are."""
         times, values, single = self.rows(t, y)
-        return self.loads.reactions(times, values, single=single)
+        model, n_internal = self.model, self.workspace.layout.n_internal
+        n = len(model.joints)
+        out = np.empty((len(times), n, 21))
+        own, in_space = np.ones((2, n, 2, 2, 3), dtype=bool)
+        for part in slices(len(times) if n else 0, self._width):
+            at = times[part], values[part]
+            la, null, violations = self._of_least_norm(*at)
+            _, frames = self.joint_loads(*at, la[:, n_internal:], out[part])
+            if null.shape[1]:
+                pulls = [self.joint_loads(*at, null[:, k] / self._sizes)[0] for k in range(null.shape[1])]
+                for unique, not_so in zip(
+                    (own, in_space), _moved(pulls, frames, violations, model.scales.length), strict=True
+                ):
+                    unique &= ~not_so
+            finite = np.isfinite(la[:, n_internal:]).all(axis=0)
+            if not finite.all():  # joints with multipliers that are not finite have no unique reactions
+                counts = [sum(int(model.primitives["n"][i]) for i in joint.primitives) for joint in model.joints]
+                for k, known in enumerate(np.split(finite, np.cumsum(counts)[:-1])):
+                    own[k] &= known.all()
+                    in_space[k] &= known.all()
+        return _named(model, out[0] if single else out, own, in_space)
 
     def joint_loads(self, t: Vec, y: Mat, la: Mat, out: Mat | None = None) -> tuple[Any, Mat]:
         """Forces of joints on their two bodies and torques about their points there, (m, joints, 2, 2, 3), and their
@@ -445,3 +491,31 @@ class Interpretation:
         out = np.empty((m, n, 21)) if out is None else out
         self._kernel(joint_loads).each(t, (y, np.ascontiguousarray(la)), out.reshape(m, 21 * n))
         return out[..., :12].reshape(m, n, 2, 2, 3), out[..., 12:].reshape(m, n, 3, 3)
+
+
+def _moved(pulls: Sequence[Mat], frames: Mat, violations: Vec, length: float) -> tuple[Bools, Bools]:
+    """The components (joints, 2, 2, 3) in the joints' frames, and in space, that multipliers without a force move at
+    some row: `pulls` (m, joints, 2, 2, 3) are what they pull, and `violations` (m,) those of the constraints."""
+    E, scale = frames[:, :, None, None], np.array([length, 1.0])[:, None]
+    limit = np.minimum(_MOVED + _PER_VIOLATION * violations, _MOST_MOVED)[:, None, None, None, None]
+
+    def found(pulled: Sequence[Any]) -> Bools:
+        return np.asarray((~(scale * np.sqrt(sum(pull * pull for pull in pulled)) <= limit)).any(axis=0))
+
+    return found([sum(pull[..., i, None] * E[..., i, :] for i in range(3)) for pull in pulls]), found(pulls)
+
+
+def _named(model: Model, numbers: Mat, own: Bools, in_space: Bools) -> dict[str, dict[str, Reaction]]:
+    """Reactions by joint and body, from rows of what the kernel `joint_loads` gives and unique components."""
+    out = ByName[dict[str, Reaction]]("joint")
+    unique: Any = own.all(axis=(2, 3)).tolist()
+    rows = numbers.shape[:-2]
+    for k, joint in enumerate(model.joints):
+        entry: ByName[Reaction] = ByName("body of this joint")
+        frame = numbers[..., k, 12:].reshape(*rows, 3, 3)
+        for side, b in enumerate(joint.bodies):
+            name, load = model.system.ground.name if b == model.n else model.names[b], numbers[..., k, 6 * side :]
+            sure = own[k, side, 0], own[k, side, 1], in_space[k, side, 0], in_space[k, side, 1]
+            entry[name] = Reaction(load[..., :3], load[..., 3:6], unique[k][side], *sure, frame)
+        out[joint.name] = entry
+    return out

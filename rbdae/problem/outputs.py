@@ -32,8 +32,7 @@ from rbdae.multibody.recording import (
 )
 from rbdae.multibody.traced import Tally, TracedKernel
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.driven import places_of, present
-from rbdae.problem.equations import Inputs
+from rbdae.problem.driven import Inputs, places_of, present
 from rbdae.problem.formulas import Formulas
 from rbdae.problem.measures import Found
 from rbdae.problem.owners import Owner, Owners

@@ -6,21 +6,40 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, final
 
 import numpy as np
 
 from rbdae import _check, _frozen
-from rbdae._arrays import ArrayLike, Vec
+from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae._frozen import by_fields
+from rbdae.formulations.base import Kind
 from rbdae.inputs import Given, values_of
+from rbdae.machine.cache import bytes_from_cache
+from rbdae.multibody.code_text import Pattern
+from rbdae.multibody.contents import pattern_on_disk
+from rbdae.multibody.jacobian_pattern import jacobian_pattern
+from rbdae.multibody.layout import Layout
 from rbdae.multibody.model import Model
+from rbdae.multibody.parameter_tangents import ParameterTangents
 from rbdae.multibody.parameters import Changed, changed
+from rbdae.multibody.recording import structure_of
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.states import put_parameters
+from rbdae.multibody.traced import shared
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.driven import asked, follows_inputs, inputs_of, places_of, present, refuse_jumps
-from rbdae.problem.equations import ConstantMass, Equations
+from rbdae.problem.callbacks import Callbacks
+from rbdae.problem.constant_mass import ConstantMass
+from rbdae.problem.driven import (
+    Inputs,
+    asked,
+    follows_inputs,
+    inputs_of,
+    places_of,
+    present,
+    refuse_jumps,
+)
 from rbdae.problem.event import Event, EventFunction, EventGroup
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
@@ -34,13 +53,8 @@ from rbdae.quantities.quantity import Quantity
 from rbdae.system import System
 
 if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
     from scipy.spatial.transform import Rotation
-
-
-_INSIDERS = {
-    "again", "by_time", "each", "interpretation", "model", "of", "resumed", "resumed_with_inputs",
-    "selection", "start", "switches", "translated", "with_selection", "workspace",
-}  # fmt: skip
 
 R = TypeVar("R")
 
@@ -61,7 +75,7 @@ def _by_time(
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Problem(Equations):
+class Problem:
     """Residual F(t, y, yd) = 0 (and yd = f(t, y) for ODE kinds) of a system, with analytic Jacobians.
 
     Made by `rbdae.formulate`. Not thread-safe: the kernels share one working memory; make one problem per thread, for
@@ -73,23 +87,18 @@ class Problem(Equations):
     start: Start
     velocity: str
     again: Again
-    _regular: Vec
     _segments: Segments | None = None
 
     @classmethod
     def of(cls, workspace: Workspace, start: Start, velocity: str, again: Again) -> Problem:
         """A problem on a workspace; `again` formulates a system with other numbers in the same way."""
-        return cls(Interpretation(workspace), start, velocity, again, start.y0)
+        return cls(Interpretation(workspace), start, velocity, again)
 
     __reduce__ = by_fields
 
     def __copy__(self) -> Problem:
         """A problem of its own on the same model: what another thread needs."""
         return copy.deepcopy(self, {id(self.model): self.model})
-
-    def __dir__(self) -> list[str]:
-        """The names for users; runs and adapters use more."""
-        return sorted({*object.__dir__(self)} - _INSIDERS)
 
     def __repr__(self) -> str:
         return (
@@ -159,6 +168,65 @@ class Problem(Equations):
         return {function.owner: "recorded" if function.law is not None else function.why for function in found}
 
     @property
+    def layout(self) -> Layout:
+        """The places of the unknowns: slices q, v, s, la, mu of y."""
+        return self.workspace.layout
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return self.layout.n
+
+    @cached_property
+    def n_equations(self) -> int:
+        """Number of equations, which are more than unknowns for the overdetermined forms."""
+        return self.workspace.n_equations
+
+    @property
+    def kind(self) -> Kind:
+        """``"ode"``, ``"dae"`` or ``"overdetermined"``."""
+        return self.workspace.settings.formulation.kind
+
+    @property
+    def index(self) -> int:
+        """Differentiation index; 1 for a DAE formulation of a system that leaves no constraint in it."""
+        if self.kind == "dae" and self.layout.mu.stop == self.layout.la.start:
+            return 1
+        return self.workspace.settings.formulation.index
+
+    @cached_property
+    def differential(self) -> Bools:
+        """(n,) False where yd does not appear: the multipliers, and algebraic unknowns of forces."""
+        out = np.ones(self.n, dtype=bool)
+        if self.workspace.settings.formulation.unknown_multipliers == "values":
+            out[self.layout.n_differential :] = False
+        out[self.algebraic] = False
+        return out
+
+    @cached_property
+    def variable_index(self) -> Ints:
+        """(n,) Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds, and without a constraint to differentiate."""
+        out = np.zeros(self.n, dtype=np.int64)
+        if self.index > 0:
+            out[:] = 1
+            out[self.layout.v] = max(1, self.index - 1)
+            out[self.layout.n_differential :] = self.index
+            out[self.algebraic] = 1
+        return out
+
+    @cached_property
+    def algebraic(self) -> Bools:
+        """(n,) True for algebraic unknowns of forces: z of their equations 0 = g. Multipliers are none."""
+        out = np.zeros(self.n, dtype=bool)
+        out[self.layout.s] = self.workspace.memory.model.forces.algebraic
+        return out
+
+    @cached_property
+    def callbacks(self) -> Callbacks:
+        """The bare kernels; factors choose their pivots near the start."""
+        return Callbacks(self)
+
+    @property
     def t0(self) -> float:
         """Initial time, s."""
         return self.start.t0
@@ -211,7 +279,7 @@ class Problem(Equations):
 
     def _on(self, workspace: Workspace) -> Problem:
         """This problem on another workspace, for all times."""
-        return Problem(Interpretation(workspace), self.start, self.velocity, self.again, self._regular)
+        return Problem(Interpretation(workspace), self.start, self.velocity, self.again)
 
     def _at(self, t: float) -> Problem:
         return self if self._segments is None else self._segments.at(t)
@@ -227,7 +295,7 @@ class Problem(Equations):
         y = self.translated(t, y, out).copy()
         if selection.rows is not self.selection.rows:
             project_drift(out, t, y)
-        return replace(out, start=consistent_start(out.interpretation, t, y, self.assembly))
+        return out._begun(t, y)
 
     def at(self, t: float, y: ArrayLike) -> Problem:
         """This problem from the state (t, y) on: its `t0`, and its `y0` and `yd0` with consistent multipliers, rates
@@ -320,7 +388,170 @@ class Problem(Equations):
             put_parameters(self.model, self.workspace.settings, self.layout, d, references, out)
         return out
 
-    # ------------------------------------------------------------ equations
+    # ------------------------------------------------------------ checked evaluations
+
+    def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None, *, u: Inputs = None) -> Vec:
+        """F(t, y, yd), shape (n_equations,), which is (n,) but for the overdetermined forms. Like all that follow, it
+        takes values `u` of the inputs: by name, or an array in the order of `inputs`; without them it has its own.
+
+        For ODE kinds F = yd - f(t, y), but for `null-space`: the rows of its nu are T^T (M vdot - psi), [NS] (7), so
+        that F = E (yd - f) with E = T^T M T in these rows (``matrices(t, y)``) and the identity in the others.
+        """
+        here = self._under("residual", t, u)
+        result: Vec = array_for(out, (here.n_equations,))
+        y, yd = self._apart("y", y, out), self._apart("yd", yd, out)
+        here.callbacks.residual(_check.time("residual", t), y, yd, result)
+        return result
+
+    def jacobian(
+        self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None, *, u: Inputs = None
+    ) -> Mat:
+        """dF/dy + c dF/dyd, shape (n_equations, n); `out` may have any strides."""
+        here = self._under("jacobian", t, u)
+        t, c = _check.time("jacobian", t), _check.number("jacobian", "c", c)
+        y, yd = self._apart("y", y, out), self._apart("yd", yd, out)
+        return filled(out, (here.n_equations, self.n), lambda into: here.callbacks.jacobian(t, y, yd, c, into))
+
+    def sparse_jacobian(
+        self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None, *, u: Inputs = None
+    ) -> csc_matrix:
+        """dF/dy + c dF/dyd as a CSC matrix with the pattern of `sparsity`; `out` receives its data, (nnz,)."""
+        from scipy.sparse import csc_matrix
+
+        here = self._under("sparse_jacobian", t, u)
+        pattern = here.sparsity
+        data = array_for(out, (pattern.nnz,))
+        t, c = _check.time("sparse_jacobian", t), _check.number("sparse_jacobian", "c", c)
+        here.callbacks.jacobian_data(t, self._apart("y", y, out), self._apart("yd", yd, out), c, data)
+        return csc_matrix((data, pattern.indices, pattern.indptr), shape=pattern.shape)
+
+    def rhs(self, t: float, y: ArrayLike, out: Vec | None = None, *, u: Inputs = None) -> Vec:
+        """f(t, y) with yd = f, shape (n,); ODE kinds only."""
+        result: Vec = array_for(out, (self.n,))
+        self._under("rhs", t, u).callbacks.rhs(_check.time("rhs", t), self._apart("y", y, out), result)
+        return result
+
+    def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None, *, u: Inputs = None) -> Mat:
+        """df/dy, shape (n, n); ODE kinds only."""
+        here = self._under("rhs_jacobian", t, u)
+        t, y = _check.time("rhs_jacobian", t), self._apart("y", y, out)
+        return filled(out, (self.n, self.n), lambda into: here.callbacks.rhs_jacobian(t, y, into))
+
+    def _under(self, owner: str, t: float, u: Inputs) -> Problem:
+        """The equations at time t with these inputs, or with their own."""
+        here = self._at(t)
+        if u is None:
+            return here
+        here._driven.workspace.write_inputs(values_of(owner, here._places, u, present(here.workspace)))
+        return here._driven
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return places_of(self.workspace)
+
+    @property
+    def inputs(self) -> Mapping[str, float]:
+        """The values of the inputs by name, in the order of `rbdae.System.add_input`, read only; without those that are
+        functions of the time."""
+        named = [each.name for each in inputs_of(self.workspace)]
+        return MappingProxyType(dict(zip(named, present(self.workspace).tolist(), strict=True)))
+
+    def input_jacobian(
+        self,
+        t: float,
+        y: ArrayLike,
+        yd: ArrayLike | None = None,
+        out: Mat | None = None,
+        *,
+        u: Inputs = None,
+    ) -> Mat:
+        """dF/du, shape (n_equations, n_u), at fixed unknowns, with u in the order of `inputs`; without yd that of the
+        right-hand side, df/du, (n, n_u), for ODE kinds only. It is derived from what is recorded, exactly."""
+        here = self._under("input_jacobian", t, u)
+        if yd is None:
+            here.callbacks._explicit()
+        t, y = _check.time("input_jacobian", t), self._apart("y", y, out)
+        if yd is None:
+            return filled(out, (self.n, len(self.inputs)), lambda into: here.callbacks._rhs_by_inputs(t, y, into))
+        yd = self._apart("yd", yd, out)
+        return filled(
+            out, (here.n_equations, len(self.inputs)), lambda into: here.callbacks._residual_by_inputs(t, y, yd, into)
+        )
+
+    @cached_property
+    def _parameter_tangents(self) -> ParameterTangents:
+        """Derivatives with respect to numbers of the system."""
+        return ParameterTangents(self.workspace, self.n_equations)
+
+    def parameter_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, names: Sequence[str]) -> Mat:
+        """dF/dp at fixed unknowns, shape (n_equations, len(names)): p are numbers by name, such as "a.mass",
+        "a.inertia.xy", "spring-1.stiffness" or "gravity.z" (all of them: `parameters`).
+
+        In SI units; F is that of `residual`, which is not yd - f for `null-space`. Inertias are about the points that
+        they were given about, and x in y is where the centre of mass is, wherever it is in the body. Each name is
+        recorded when it is first asked for.
+
+        Raises
+        ------
+        ValueError
+            for a name that is unknown, and where F depends on p through a function of the user
+        """
+        tangents = self._at(t)._parameter_tangents
+        t = _check_parameters("parameter_jacobian", t, names)
+        return tangents.matrix(t, self._vector("y", y), self._vector("yd", yd), names)
+
+    def rhs_parameter_jacobian(self, t: float, y: ArrayLike, names: Sequence[str]) -> Mat:
+        """df/dp at fixed unknowns, shape (n, len(names)), with the names, units and errors of `parameter_jacobian`;
+        ODE kinds only. Sensitivities s = dy/dp follow from sdot = (df/dy) s + df/dp."""
+        here = self._at(t)
+        t = _check_parameters("rhs_parameter_jacobian", t, names)
+        here.callbacks._explicit()
+        return here._parameter_tangents.matrix(t, self._vector("y", y), None, names)
+
+    def _vector(self, name: str, value: ArrayLike) -> Vec:
+        """`value` as kernels take it; refuses another shape than (n,)."""
+        return _check.real(f"{name}, the {self.n} unknowns of this problem or their rates,", value, (self.n,))
+
+    def _apart(self, name: str, value: ArrayLike, out: Vec | Mat | None) -> Vec:
+        """The same, in other memory than `out`: results may be stored before all unknowns are read."""
+        values = self._vector(name, value)
+        return values if out is None or not np.may_share_memory(values, out) else values.copy()
+
+    # ------------------------------------------------------------ the pattern
+
+    @cached_property
+    def sparsity(self) -> csc_matrix:
+        """Pattern of dF/dy + c dF/dyd as a CSC matrix of ones: the entries that are not zero whatever the state. Its
+        `indices` and `indptr` are int32."""
+        from scipy.sparse import csc_matrix
+
+        pattern = self._block_pattern
+        ones = np.ones(len(pattern.rows))
+        shape = self.n_equations, self.n
+        return csc_matrix((ones, pattern.rows, pattern.pointers(self.n)), shape=shape, copy=True)  # others have it, too
+
+    @cached_property
+    def _block_pattern(self) -> Pattern:
+        """The same as compressed columns; other selections have it, too, unless they drop other rows, and problems with
+        other numbers of the same structure. It is on disk if the structure of the Jacobian is known there."""
+        workspace, known = self.workspace, self.workspace.memory.recorded
+        key = ("pattern", structure_of(workspace))
+
+        def kept() -> Pattern:
+            place = pattern_on_disk(workspace, workspace.settings.kernels.jacobian.name)
+            if place is None:
+                return jacobian_pattern(workspace, self.n_equations)
+            make = lambda: jacobian_pattern(workspace, self.n_equations).to_bytes()  # noqa: E731
+            return Pattern.from_bytes(bytes_from_cache(("pattern", place), make))
+
+        if key not in known and workspace.code_calls_python:
+            known[key] = jacobian_pattern(workspace, self.n_equations)
+        elif key not in known:
+            known[key] = shared(workspace, key, kept) if workspace.memory.traced else kept()
+        found: Pattern = known[key]
+        return found
+
+    # ------------------------------------------------------------ other numbers
 
     @property
     def parameters(self) -> Mapping[str, float]:
@@ -354,7 +585,6 @@ class Problem(Equations):
     energy = _by_time(Interpretation.energy)
     momentum = _by_time(Interpretation.momentum)
     constraints = _by_time(Interpretation.constraints)
-    log_determinant = _by_time(Interpretation.log_determinant)
     rates = _by_time(Interpretation.rates)
     multipliers = _by_time(Interpretation.multipliers)
     run_multipliers = _by_time(Interpretation.run_multipliers)
@@ -416,7 +646,7 @@ class Problem(Equations):
         ValueError
             for an overdetermined form
         """
-        return ConstantMass.of(self, self.t0, self.y0, self.yd0)
+        return ConstantMass.of(self)
 
     # ------------------------------------------------------------ projection
 
@@ -428,6 +658,47 @@ class Problem(Equations):
             raise TypeError("project: projection must be a rbdae.Projection, got False; leave it out for the usual one")
         bound(_check.time("project", t), out)
         return out
+
+
+def _check_parameters(owner: str, t: float, names: Sequence[str]) -> float:
+    """The time; refuses what is no list of names."""
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{owner}: names must be a list of names, got {_check.show(names)}")
+    return _check.time(owner, t)
+
+
+def array_for(out: Any, shape: tuple[int, ...]) -> Any:
+    """`out` for a result of this shape, or a fresh array for None; raises ValueError for one that does not fit."""
+    if out is None:
+        return np.empty(shape)
+    if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.writeable:
+        raise ValueError(f"out must be a writable float64 array of shape {shape}, got {_describe(out)}")
+    if out.ndim == 1 and not (out.flags.c_contiguous and out.flags.aligned):
+        raise ValueError("out must be contiguous and aligned; give a copy")
+    return out
+
+
+def filled(out: Mat | None, shape: tuple[int, int], fill: Callable[[Mat], None]) -> Mat:
+    """The matrix of this shape that `fill` writes, in `out` if it is given. Where its strides are not those of whole
+    numbers forwards, kernels would write elsewhere: they get a fresh one."""
+    result: Mat = array_for(out, shape)
+    if not result.size:
+        return result
+    if result.flags.aligned and all(s > 0 and s % 8 == 0 for s in result.strides):
+        fill(result)
+    else:
+        fill(fresh := np.empty(shape))
+        result[:] = fresh
+    return result
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} of shape {value.shape}"
+    return type(value).__name__
+
+
+# ------------------------------------------------------------ observables of the table
 
 
 def _reading(line: Observable) -> Callable[..., Any]:

@@ -1,5 +1,5 @@
-"""The meaning of a state, whatever the unknowns: motion of bodies, energy, momentum, constraints, and quantities of
-joints and forces.
+"""The meaning of a state, whatever the unknowns: motion of bodies, energy, momentum, constraints, reactions, and
+quantities of joints and forces.
 
 Natural coordinates Z have the shape (..., n, 24), (x, d, xdot, ddot) per body in the order of addition.
 """
@@ -7,14 +7,15 @@ Natural coordinates Z have the shape (..., n, 24), (x, d, xdot, ddot) per body i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec, cross
-from rbdae._frozen import brief_repr, by_fields
+from rbdae._arrays import Bools, Mat, Vec, cross
+from rbdae._frozen import brief, brief_repr, by_fields
 from rbdae.graph.functions import select
 from rbdae.machine.reading import OfNumbers
 from rbdae.multibody.model import Model
@@ -181,6 +182,50 @@ class Constraints:
     velocity: Vec
 
     __repr__ = brief_repr
+
+
+def _all() -> Bools:
+    return np.ones(3, dtype=bool)
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Reaction:
+    """Force and torque of a joint on a body, (3,) or (m, 3) arrays.
+
+    Where joint equations follow from the others, G^T la = 0 has solutions la != 0, which change no motion: reactions
+    are determined up to the forces of these la, and those of least norm are given. A component is unique if no such la
+    moves it. In a plane loop of revolute joints those are the forces in the plane and the torque about the axes.
+
+    Attributes
+    ----------
+    force, torque : N and N m, spatial components; the torque about the joint's point on the body
+    unique : whether all components are; False where multipliers are not finite, as in singular positions without
+        ``redundant="minimum-norm"``
+    unique_force, unique_torque : (3,) bool, at all times
+        The components in the joint's frame that are unique: along normal_a, axis_a x normal_a and axis_a, which turn
+        with the joint's body `a`; along the axes of that body for a joint without an axis.
+    unique_force_in_space, unique_torque_in_space : (3,) bool, at all times
+        The spatial components that are unique.
+    frame : (3, 3), or (m, 3, 3)
+        The joint's frame: its columns are the three directions in space, so that ``frame.T @ force`` is the force in
+        it.
+    """
+
+    force: Vec
+    torque: Vec
+    unique: bool = True
+    unique_force: Bools = field(default_factory=_all)
+    unique_torque: Bools = field(default_factory=_all)
+    unique_force_in_space: Bools = field(default_factory=_all)
+    unique_torque_in_space: Bools = field(default_factory=_all)
+    frame: Mat = field(default_factory=partial(np.eye, 3))
+
+    def __repr__(self) -> str:
+        names = [f"{letter}{axis}" for letter in "FM" for axis in "xyz"]
+        sure = [n for n, each in zip(names, [*self.unique_force, *self.unique_torque], strict=True) if each]
+        unique = "all" if self.unique else ", ".join(sure) or "no"
+        return f"Reaction(force={brief(self.force)}, torque={brief(self.torque)}, unique: {unique})"
 
 
 Units = Mapping[str, tuple[str, str]]

@@ -4,11 +4,11 @@ With forms q_a = P_a . Q_a of points and directions P = sum A_k Z_k, Q = sum B_k
 and rates r_a = g_a . Zdot, a coordinate s is q_1 itself ("identity"), the root of q_1 (a length, "root"), or the angle
 whose sine and cosine are q_1 and q_2 up to a common factor ("angle"):
 
-    identity   sdot = r_1,                                  sddot = b_1
-    root       sdot = r_1 / (2 s),                          sddot = (b_1 / 2 - sdot^2) / s
-    angle      sdot = (q_2 r_1 - q_1 r_2) / d,              sddot = (q_2 b_1 - q_1 b_2 - 2 sdot (q_1 r_1 + q_2 r_2)) / d
+    identity   sdot = r_1
+    root       sdot = r_1 / (2 s)
+    angle      sdot = (q_2 r_1 - q_1 r_2) / (q_1^2 + q_2^2)
 
-with d = q_1^2 + q_2^2 and b_a = g_a . Zddot + 2 Pdot_a . Qdot_a. On the constraints of its joint sdot of an angle is
+On the constraints of its joint sdot of an angle is
 the relative angular velocity about the axis, and -ds/dZ are the natural forces of a torque of one on the first body.
 """
 
@@ -97,22 +97,6 @@ class Coordinate:
             q.append(_dot(P, Q))
             r.append(_dot(combined(A, x[24:48]), Q) + _dot(P, combined(B, x[24:48])))
         return q, r
-
-    def acceleration(self, x: Any, second: Any) -> Any:
-        """sddot at x = (Z, Zdot) and Zddot (24,), numbers of any kind."""
-        q, r, b = [], [], []
-        for A, B in self.products:
-            (P, Pd, Pdd), (Q, Qd, Qdd) = ([combined(c, z) for z in (x[:24], x[24:48], second)] for c in (A, B))
-            q.append(_dot(P, Q))
-            r.append(_dot(Pd, Q) + _dot(P, Qd))
-            b.append(_dot(Pdd, Q) + 2.0 * _dot(Pd, Qd) + _dot(P, Qdd))
-        if self.shape == "identity":
-            return b[0]
-        if self.shape == "root":
-            return (0.5 * b[0] - 0.25 * r[0] * r[0] / q[0]) / np.sqrt(q[0])
-        d = q[0] * q[0] + q[1] * q[1]
-        rate = (q[1] * r[0] - q[0] * r[1]) / d
-        return (q[1] * b[0] - q[0] * b[1] - 2.0 * rate * (q[0] * r[0] + q[1] * r[1])) / d
 
     def referred(self, first: Vec, second: Vec) -> Coordinate:
         """The same coordinate for natural coordinates that refer to other points of the bodies than their origins."""

@@ -20,8 +20,7 @@ from rbdae.problem.contract import StateProjector
 from rbdae.problem.observables import Observable, attach
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
-from rbdae.problem.quantities import BodyState, Measured, Momentum
-from rbdae.problem.reactions import Reaction
+from rbdae.problem.quantities import BodyState, Measured, Momentum, Reaction
 from rbdae.problem.timed import Segments
 from rbdae.quantities.quantity import Quantity
 from rbdae.solving.along import EnergyOfRun, along_run, energy_of_run, passages, quantity_along, singular_times

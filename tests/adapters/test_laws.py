@@ -19,7 +19,7 @@ import rbdae
 import rbdae_adapters
 from rbdae import solving
 from rbdae.adapter import Reason, Request, Unsupported
-from rbdae.problem.contract import CompiledCallbacks, Solvable, SolvableCallbacks, StateProjector
+from rbdae.problem.contract import Solvable, SolvableCallbacks, StateProjector
 from rbdae_adapters.toolkit import loosened
 
 SOLVERS = [name for name in INFOS if not method(name).fixed_step]
@@ -287,7 +287,7 @@ class Only:
 
     def __getattr__(self, name):
         if name not in names_of(self._protocol):
-            if name in names_of(CompiledCallbacks):  # which a problem need not have
+            if name in ("machine", "factors", "steps"):  # which a problem need not have
                 raise AttributeError(name)
             raise AssertionError(f"{name!r} is not in {self._protocol.__name__}")
         return self._instead.get(name) or getattr(self._inner, name)

@@ -66,7 +66,7 @@ def test_both_ways_solve_as_lapack_does(seed, n, fill):
     known = numbers(graph, [*x, made.growth], {"y": list(entries.values()), "yd": b})
     assert error(A, np.array([known[k] for k in x]), b) < 1e-12
 
-    _, head, steps, forth, back = inside.factor_tables(n, list(entries), order)
+    _, head, steps, forth, back, _ = inside.factor_tables(n, list(entries), order)
     v = np.zeros(head[inside.elimination_loops.FREE] + n)
     v[head[inside.elimination_loops.MATRIX] :][: len(entries)] = list(entries.values())
     assert inside.elimination_loops.factorise(head, steps, v, elimination.LARGEST**2) == 0
@@ -138,7 +138,7 @@ def small() -> Factors:
 
     jacobian = inside.machine_function.trampoline(fill, "tyyto", {"y": (2,), "yd": (2,), "out": (4,)})
     indices, pointers = np.array([0, 1, 0, 1]), np.array([0, 2, 4])
-    return Factors(2, indices, pointers, jacobian, fill, (0.0, np.array([3.0, 1.0]), np.zeros(2)))
+    return Factors(2, indices, pointers, lambda: jacobian, fill, (0.0, np.array([3.0, 1.0]), np.zeros(2)))
 
 
 def test_where_pivots_do_not_serve_others_are_chosen():

@@ -237,7 +237,7 @@ def _of_problems() -> Iterator[tuple[str, Call]]:
         known = {"t": 0.0, "y": one.y0} | ({"yd": one.yd0} if rates else {}) | ({"c": 2.0} if "c" in rates else {})
         return f"Problem.{name}", _call(getattr(one, name), "" if "names" not in more else "t y", **known, **more)
 
-    names = ("natural", "states", "joints", "forces", "energy", "momentum", "constraints", "log_determinant", "rates")
+    names = ("natural", "states", "joints", "forces", "energy", "momentum", "constraints", "rates")
     for name in (*names, "multipliers", "reactions", "input_jacobian", "rhs", "rhs_jacobian", "at", "project"):
         yield of(name)
     yield of("residual", other, "yd")

@@ -86,7 +86,6 @@ def _evaluations(problem: rbdae.Problem, rng: np.random.Generator) -> dict[str, 
         "matrices": lambda: problem.matrices(t, y, sparse=False),
         "multipliers": lambda: problem.multipliers(t, y),
         "reactions": lambda: problem.reactions(t, y),
-        "log_determinant": lambda: problem.log_determinant(t, y),
         "project": lambda: problem.project(t, y),
         "start": lambda: (problem.y0, problem.yd0, problem.labels, problem.differential, problem.variable_index),
     }

@@ -114,18 +114,3 @@ def test_regular_motions_are_not_accused(name):
     assert inside.singular.closeness(solution.problem, solution.t, solution.y).min() > 2e-3
     assert not len(solution.singular_times)
     assert "singular" not in solution.message
-
-
-@pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
-def test_the_volume_is_that_of_the_joints_matrix(pairing, rng):
-    """log det(G M^-1 G^T) / 2, whatever the unknowns are."""
-    problem = cases.problem("C", pairing)
-    y = problem.project(0.0, problem.y0 + 0.02 * rng.standard_normal(problem.n), rbdae.Projection(max_iterations=50))
-    G = inside.constraint_gradient(problem, 0.0, y)
-    M = np.zeros((G.shape[1], G.shape[1]))
-    for k, body in enumerate(problem.model.bodies[: problem.model.n]):
-        M[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = body["mass"] * np.eye(3)
-        M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = body["inertia"]
-    wanted = 0.5 * np.linalg.slogdet(G @ np.linalg.solve(M, G.T))[1]
-    found = problem.log_determinant(np.zeros(2), np.array([y, y]))
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)

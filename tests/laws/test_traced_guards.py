@@ -129,7 +129,7 @@ def _recorded(case: Case) -> rbdae.Problem:
         traced_cases.ask_for_everything(problem)
         return problem
     problem.callbacks.code("rhs")
-    problem.log_determinant(problem.t0, problem.y0)
+    problem.interpretation.independence(problem.t0, problem.y0)
     if problem.selection.velocities is not None:
         problem.interpretation.growth(problem.t0, problem.y0)
     return problem

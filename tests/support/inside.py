@@ -37,7 +37,6 @@ from rbdae.initial import formulate as formulating
 from rbdae.initial.start import LARGEST as LARGEST_ASSEMBLY
 from rbdae.kernels import records
 from rbdae.kernels.entry import entry
-from rbdae.kernels.joint_rows import log_determinant
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.laws.recorded import Derived, Recorded
@@ -79,7 +78,7 @@ from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.states import write
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace, with_unit_masses
-from rbdae.problem import equations, matrices, problem, switches
+from rbdae.problem import problem as problems
 from rbdae.problem.projection import functions_of
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
@@ -238,7 +237,7 @@ def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for one in (code_of_kernels, recorded_factors):
         monkeypatch.setattr(one, "recorded_kernel", refuse)
-    monkeypatch.setattr(equations, "jacobian_pattern", refuse)
+    monkeypatch.setattr(problems, "jacobian_pattern", refuse)
 
 
 def files_of_code() -> set[str]:

@@ -32,7 +32,6 @@ LAWS = {
     "test_null_space_ggl::test_the_derivative_array_knows_other_forms": "Problem index",
     "test_redundancy::test_the_motion_is_that_of_the_twin": "Problem redundant",
     "test_reference_rotations::test_rows_are_read_by_their_own_reference_rotation": "Problem reference_rotations",
-    "test_singular::test_the_volume_is_that_of_the_joints_matrix": "Problem log_determinant",
     "test_derivatives::test_jacobian_of_the_residual": "Problem code jacobian sparse_jacobian sparsity",
     "test_derivatives::test_jacobian_of_the_right_hand_side": "Problem rhs rhs_jacobian",
     "test_user_laws::test_laws_of_time_drives_potentials_and_states_are_recorded": "Problem laws",

@@ -131,7 +131,7 @@ def ask_for_everything(problem: rbdae.Problem) -> None:
         if problem.kind == "ode" or not name.startswith("rhs"):
             problem.callbacks.code(name)
     for read in (
-        found.natural, found.energy, found.momentum, found.power, found.constraints, found.log_determinant,
+        found.natural, found.energy, found.momentum, found.power, found.constraints,
         found.matrices, found.reactions,
     ):  # fmt: skip
         read(t, y)
