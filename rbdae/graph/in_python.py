@@ -60,47 +60,10 @@ NAMES |= {"_rcp": _inverse_of_a_number, "_arctan2": _arctan2, "_floor": lambda x
 """What is called in them."""
 
 
-def _statements(
-    graph: Graph, outputs: Sequence[int], read: Callable[[str, int], str]
-) -> tuple[list[str], dict[str, Any]]:
-    """A statement ``v1 = ...`` for each node, and constants by the same names; `read` says what an input is."""
-    lines: list[str] = []
-    constants: dict[str, Any] = {}
-    for k in graph.needed(outputs):
-        kind, *rest = graph.nodes[k]
-        if kind == "const":
-            constants[f"v{k}"] = value_of(rest[0])
-            continue
-        if kind == "input":
-            text = read(*rest)
-        elif kind == "call":
-            f, n_in, n_out, *given = rest
-            text = f"_called(_f{f}, {n_in}, {n_out}, {', '.join(f'v{j}' for j in given)})"
-        elif kind == "result":
-            text = f"v{rest[0]}[{rest[1]}]"
-        else:
-            text = TEXTS[kind].format(*(f"v{j}" for j in rest))
-        lines.append(f"v{k} = {text}")
-    return lines, constants
-
-
 @lru_cache(maxsize=256)
-def _code(text: str) -> CodeType:
-    """Compiled text, cached: a function of many lines takes 10 ms, and laws that differ only in constants share it."""
-    return compile(text, "<a law on numbers>", "exec")
-
-
-def on_numbers(
-    graph: Graph, outputs: Sequence[int], first: Mapping[str, int]
-) -> Callable[[Sequence[float]], list[float]]:
-    """Nodes as a generated function of one vector of Python's floats, where inputs of each name begin at `first`: for
-    short graphs and many calls."""
-    lines, constants = _statements(graph, outputs, lambda name, i: f"x[{first[name] + i}]")
-    lines.append(f"return [{', '.join(f'v{k}' for k in outputs)}]")
-    scope: dict[str, Any] = {**NAMES, **constants}
-    exec(_code("\n  ".join(["def function(x):", *lines])), scope)
-    function: Callable[[Sequence[float]], list[float]] = scope["function"]
-    return function
+def _compiled(text: str) -> CodeType:
+    """Compiled text, cached: many lines take 10 ms, and laws that differ only in constants share it."""
+    return compile(text, "<a recording>", "exec")
 
 
 @final
@@ -115,12 +78,23 @@ class InPython:
     """
 
     def __init__(self, graph: Graph, outputs: Sequence[int], functions: Sequence[Callable[..., None]] = ()) -> None:
-        lines, constants = _statements(graph, outputs, lambda name, i: f"{name}[{i}]")
-        users = {f"_f{k}": function for k, function in enumerate(functions)}
-        self._scope: dict[str, Any] = {**NAMES, "_called": _called, **users, **constants}
-        self._parts: list[CodeType] = [
-            compile("\n".join(lines[k : k + _LINES]), "<a recording>", "exec") for k in range(0, len(lines), _LINES)
-        ]
+        lines: list[str] = []
+        self._scope: dict[str, Any] = {**NAMES, "_called": _called}
+        self._scope |= {f"_f{k}": function for k, function in enumerate(functions)}
+        for k in graph.needed(outputs):
+            kind, *rest = graph.nodes[k]
+            if kind == "const":
+                self._scope[f"v{k}"] = value_of(rest[0])
+            elif kind == "input":
+                lines.append(f"v{k} = {rest[0]}[{rest[1]}]")
+            elif kind == "call":
+                f, n_in, n_out, *given = rest
+                lines.append(f"v{k} = _called(_f{f}, {n_in}, {n_out}, {', '.join(f'v{j}' for j in given)})")
+            elif kind == "result":
+                lines.append(f"v{k} = v{rest[0]}[{rest[1]}]")
+            else:
+                lines.append(f"v{k} = {TEXTS[kind].format(*(f'v{j}' for j in rest))}")
+        self._parts = [_compiled("\n".join(lines[k : k + _LINES])) for k in range(0, len(lines), _LINES)]
         self._outputs = [f"v{k}" for k in outputs]
 
     def __call__(self, inputs: Mapping[str, Any]) -> list[Any]:

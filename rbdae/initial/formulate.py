@@ -246,9 +246,8 @@ def _refuse_start(view: Interpretation, start: Start) -> None:
 
 def _with_code(workspace: Workspace, code: Code, y0: Vec) -> Workspace:
     """The workspace for recordings, which are made near y0."""
-    first = Workspace(workspace.memory.with_code(code, y0, y0[:0]), workspace.selection)
-    out = Workspace(workspace.memory.with_code(code, y0, selection_numbers(first)), workspace.selection)
-    out.open_numbers = first.open_numbers or workspace.open_numbers
+    out = Workspace(workspace.memory.with_code(code, y0, selection_numbers(workspace)), workspace.selection)
+    out.open_numbers = workspace.open_numbers
     return out
 
 

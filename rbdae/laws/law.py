@@ -12,7 +12,7 @@ import numpy as np
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.graph import derivatives
 from rbdae.graph.graph import Graph
-from rbdae.graph.in_python import on_numbers
+from rbdae.graph.in_python import InPython
 from rbdae.graph.on_stacks import stacked
 from rbdae.graph.replacing import replaced
 from rbdae.laws.arrays import numbers
@@ -61,8 +61,8 @@ class Law:
         return stacked(self.graph, [*self.outputs, self.regular], {"t": 0, "x": 1})
 
     @cached_property
-    def _on_numbers(self) -> Callable[[Sequence[float]], list[float]]:
-        return on_numbers(self.graph, [*self.outputs, self.regular], {"t": 0, "x": 1})
+    def _on_numbers(self) -> InPython:
+        return InPython(self.graph, [*self.outputs, self.regular])
 
     def at_rows(self, t: Vec, x: Mat) -> tuple[Mat, Bools]:
         """Values (m, n_out) at times (m,) and rows x (m, n_in), and whether they are regular, (m,)."""
@@ -71,8 +71,7 @@ class Law:
 
     def at(self, t: float, x: Vec) -> tuple[Vec, bool]:
         """Its values at one time and x (n_in,), and whether they are regular."""
-        with np.errstate(all="ignore"):  # both branches of a choice are computed
-            *values, regular = self._on_numbers([t, *x.tolist()])
+        *values, regular = self._on_numbers({"t": [t], "x": x})
         return np.array(values), bool(regular)
 
     def inlined(self, graph: Graph, t: int, x: Sequence[int]) -> tuple[list[int], int]:

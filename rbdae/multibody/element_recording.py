@@ -218,7 +218,7 @@ class Numbers:
 
     def records(self, name: str, array: Any, symbols: Sequence[Any]) -> list[Any]:
         """The records of the first element, with symbols for its numbers."""
-        return records_with(name, array, self._places[name], symbols)
+        return records_with(array, self._places[name], symbols)
 
 
 def memory_of_first(

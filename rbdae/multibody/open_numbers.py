@@ -81,9 +81,8 @@ class OpenNumbers:
         """The records for kernels on symbols, with the symbols of `values` in their places."""
         out, first = {}, 0
         for name, part in self.arrays.items():
-            records = opened(arrays[name])
-            _fill(records, arrays[name].dtype, part.places, loaded[first : first + len(part.values)])
-            out[name], first = records, first + len(part.values)
+            out[name] = records_with(arrays[name], part.places, loaded[first : first + len(part.values)])
+            first += len(part.values)
         return out
 
 
@@ -151,26 +150,16 @@ def _part(array: Any) -> Part:
     return Part(values, places, rows, digest.digest())
 
 
-def _fill(records: list[Any], dtype: Any, places: Ints, loaded: Sequence[Any]) -> None:
-    """Symbols to their places in the records of an array."""
-    for name, shape, span in _columns(dtype).fields:
-        for k, numbers in zip(*_some(places[:, span]), strict=True):
-            values = np.array(getattr(records[k], name), dtype=object).reshape(-1)
-            for place in np.flatnonzero(numbers).tolist():
-                at = int(numbers[place])
-                values[place] = loaded[at - 1] if at > 0 else -loaded[-at - 1]
-            setattr(records[k], name, values.reshape(shape) if shape else values[0])
-
-
-def records_with(name: str, array: Any, places: Ints, loaded: Sequence[Any]) -> list[Any]:
+def records_with(array: Any, places: Ints, loaded: Sequence[Any]) -> list[Any]:
     """Records of an array for kernels on symbols, with the symbols `loaded` at these places (records, floats of a
     record), as `Part` has them."""
     records: list[Any] = opened(array)
-    _fill(records, array.dtype, places, loaded)
+    for name, shape, span in _columns(array.dtype).fields:
+        numbers = places[:, span]
+        for k in np.flatnonzero(numbers.any(axis=1)).tolist():
+            values = np.array(getattr(records[k], name), dtype=object).reshape(-1)
+            for place in np.flatnonzero(numbers[k]).tolist():
+                at = int(numbers[k, place])
+                values[place] = loaded[at - 1] if at > 0 else -loaded[-at - 1]
+            setattr(records[k], name, values.reshape(shape) if shape else values[0])
     return records
-
-
-def _some(places: Ints) -> tuple[list[int], list[Ints]]:
-    """The records in which something is loaded, by their numbers, and the places there."""
-    found = np.flatnonzero(places.any(axis=1)).tolist()
-    return found, [places[k] for k in found]

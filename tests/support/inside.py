@@ -114,11 +114,6 @@ def n_quasi_velocities(problem: rbdae.Problem) -> int:
     return problem.layout.v.stop - problem.layout.v.start
 
 
-def plain_callback(problem: rbdae.Problem, name: str) -> Any:
-    """A callback as plain Python computes it, in the memory and with the selection of this problem."""
-    return problem.callbacks._plain(name)
-
-
 class TracedCall(NamedTuple):
     """A kernel of which a problem has code of its own; that code, and a call of it with arrays of these shapes."""
 
@@ -238,12 +233,6 @@ def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for one in (code_of_kernels, recorded_factors):
         monkeypatch.setattr(one, "recorded_kernel", refuse)
     monkeypatch.setattr(problems, "jacobian_pattern", refuse)
-
-
-def files_of_code() -> set[str]:
-    """The files with machine code of models."""
-    home = entry_files.folder()
-    return set() if home is None or not home.exists() else {file.name for file in home.glob("*.o")}
 
 
 def no_longer_code(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
