@@ -40,8 +40,6 @@ from rbdae.kernels import records
 from rbdae.kernels.entry import entry
 from rbdae.kernels.joint_rows import log_determinant
 from rbdae.kernels.linear.accelerations import friction_margins
-from rbdae.kernels.memory import ARRAYS as MEMORY_ARRAYS
-from rbdae.kernels.memory import Content
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.laws.recorded import Derived, Recorded
 from rbdae.machine import cache_folder, module, straight
@@ -122,11 +120,6 @@ def n_velocities(problem: rbdae.Problem) -> int:
 def n_quasi_velocities(problem: rbdae.Problem) -> int:
     """Independent quasi-velocities nu of a null-space form."""
     return problem.layout.v.stop - problem.layout.v.start
-
-
-def plain_callback(problem: rbdae.Problem, name: str) -> Any:
-    """A callback as plain Python computes it, in the memory and with the selection of this problem."""
-    return problem.callbacks._plain(name)
 
 
 class TracedCall(NamedTuple):
@@ -265,12 +258,6 @@ def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for one in (code_of_kernels, recorded_factors):
         monkeypatch.setattr(one, "recorded_kernel", refuse)
     monkeypatch.setattr(equations, "jacobian_pattern", refuse)
-
-
-def files_of_code() -> set[str]:
-    """The files with machine code of models."""
-    home = entry_files.folder()
-    return set() if home is None or not home.exists() else {file.name for file in home.glob("*.o")}
 
 
 def no_longer_code(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
@@ -518,9 +505,6 @@ def potentials_of_forces(problem: rbdae.Problem, t: Vec, y: Mat) -> Vec:
 def segment_times(solution: rbdae.Solution) -> tuple[float, ...]:
     """The times at which a run has selected again."""
     return () if solution.segments is None else solution.segments.times
-
-
-# ---------------------------------------------------------------- solvers
 
 
 # ---------------------------------------------------------------- elements
