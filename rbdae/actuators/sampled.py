@@ -52,13 +52,11 @@ class Sampled(Block):
     name : str, optional
     """
 
-    period: float = attrs.field(init=False)
-    inputs: Sequence[str] = attrs.field(init=False)  # type: ignore[misc]
-    outputs: Sequence[str] = attrs.field(init=False)  # type: ignore[misc]
-    memory: Mapping[str, float] = attrs.field(init=False)
-    function: Callable[..., Any] = attrs.field(init=False)
-    first: Mapping[str, float] = attrs.field(init=False)
-    held: Mapping[str, Input] = attrs.field(init=False)
+    period: float
+    memory: Mapping[str, float]
+    function: Callable[..., Any]
+    first: Mapping[str, float]
+    held: Mapping[str, Input]
 
     def __init__(
         self,
