@@ -83,8 +83,8 @@ class Actuator(Block):
         As for `Block`.
     """
 
-    along: Any
-    coordinate_name: str
+    along: Any = attrs.field(init=False)
+    coordinate_name: str = attrs.field(init=False)
 
     def __init__(
         self, along: Any, *, name: str | None = None, start: Mapping[str, float] | None = None, **values: Any

@@ -52,11 +52,11 @@ class Sampled(Block):
     name : str, optional
     """
 
-    period: float
-    memory: Mapping[str, float]
-    function: Callable[..., Any]
-    first: Mapping[str, float]
-    held: Mapping[str, Input]
+    period: float = attrs.field(init=False)
+    memory: Mapping[str, float] = attrs.field(init=False)
+    function: Callable[..., Any] = attrs.field(init=False)
+    first: Mapping[str, float] = attrs.field(init=False)
+    held: Mapping[str, Input] = attrs.field(init=False)
 
     def __init__(
         self,

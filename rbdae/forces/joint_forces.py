@@ -50,7 +50,7 @@ def describe_force(kind: str, joint: object, name: str | None) -> str:
 
 def coordinate_of(owner: str, joint: Any, name: str | None) -> Coordinate:
     """The coordinate of a joint by its name, or its only one. Raises ValueError if there is none, or several."""
-    known = {each.name: each for each in joint.coordinates()}
+    known: dict[str, Coordinate] = {each.name: each for each in joint.coordinates()}
     if not known:
         raise ValueError(
             f"{owner}: {describe_joint(joint)} has no coordinate to act on; revolute and prismatic ones do"
