@@ -64,7 +64,7 @@ def check_laws(
         if isinstance(element, StateElement):
             start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
             x = np.concatenate([x, start, values(owner, element.inputs)])
-            n = element.n_results(len(places))
+            n = 12 * len(places) + len(element.names)
             _check_filling(owner, "function", element.function, t0, x, n)
             _check_filling(owner, "jacobian", element.jacobian, t0, x, n * len(x))
             if element.potential is not None:
