@@ -250,18 +250,8 @@ def _of_time(owner: str, law: Any) -> tuple[Callable[[float], Any], ...]:
 
 def _values(owner: str, n: int, k: int, t: float, value: object) -> Vec:
     """The n real numbers that a law returned, checked."""
-    what, raw = _LAWS[k], np.asarray(value)
-    if isinstance(value, np.ma.MaskedArray) or raw.dtype.kind not in "iuf":
-        raise TypeError(
-            f"{owner}: {what} must be {n} real numbers, got {_check.show(value)} of type {type(value).__name__} "
-            f"at t = {t:g}; correct what the function returns"
-        )
-    if raw.shape != (n,) and not (n == 1 and raw.shape == ()):
-        raise ValueError(
-            f"{owner}: the law gives {raw.size} numbers at t = {t:g}; it has {n}, but {what} is {_check.show(value)}: "
-            "return as many"
-        )
-    return np.asarray(raw, dtype=np.float64)
+    shapes, what = ((n,), ()) if n == 1 else ((n,),), f"{_LAWS[k]} at t = {t:g}"
+    return _check.array(owner, what, value, *shapes, remedy=f"return {n} number{'s' * (n > 1)}")
 
 
 def _listed(law: Any) -> tuple[Input, ...]:

@@ -365,14 +365,6 @@ class FunctionBlock(Block):
     name : str, optional
     """
 
-    states: Mapping[str, float] = attrs.field(init=False)  # type: ignore[misc]
-    algebraic: Mapping[str, float] = attrs.field(init=False)  # type: ignore[misc]
-    inputs: Sequence[str] = attrs.field(init=False)  # type: ignore[misc]
-    outputs: Sequence[str] = attrs.field(init=False)  # type: ignore[misc]
-    parameters: Mapping[str, float] = attrs.field(init=False)  # type: ignore[misc]
-    law: Callable[..., Any] = attrs.field(init=False)  # type: ignore[misc]
-    observe: Callable[..., Any] | None = attrs.field(init=False)  # type: ignore[misc]
-
     def __init__(
         self,
         law: Callable[..., Any],

@@ -53,8 +53,6 @@ class Sampled(Block):
     """
 
     period: float = attrs.field(init=False)
-    inputs: Sequence[str] = attrs.field(init=False)  # type: ignore[misc]
-    outputs: Sequence[str] = attrs.field(init=False)  # type: ignore[misc]
     memory: Mapping[str, float] = attrs.field(init=False)
     function: Callable[..., Any] = attrs.field(init=False)
     first: Mapping[str, float] = attrs.field(init=False)

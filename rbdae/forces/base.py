@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any, Self
 
 import attrs
@@ -12,14 +10,8 @@ import attrs
 from rbdae import _check
 from rbdae._frozen import twin
 from rbdae.body import Body, caption, describe
-from rbdae.forces.element import (
-    AnyElement,
-    Element,
-    StateElement,
-    values_of_forms,
-    winding_name,
-)
-from rbdae.forces.motion_law import Load, TimeFunction, load, placed
+from rbdae.forces.element import AnyElement
+from rbdae.forces.motion_law import Load, TimeFunction, load
 from rbdae.forces.symbol import Symbol
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, named, of_coordinates
@@ -41,8 +33,8 @@ class AbstractForce(ABC):
        zero, do not change, because the sparsity of Jacobians is recorded once; the Jacobian of an element by functions
        is the derivative of its forces.
     6. A force that has internal states says so by a `StateElement`, with their names and initial values, or by an
-       angle with a stiffness, which has its winding; `states` reads them there. Law: a force is a function of t, Z,
-       Zdot and its states alone. It remembers nothing between calls.
+       angle with a stiffness, which has its winding. Law: a force is a function of t, Z, Zdot and its states alone. It
+       remembers nothing between calls.
     7. `acts_along`: the coordinates of its two bodies along which it acts, of which its quantities are made.
     8. `symbol`: how pictures show it, if they do.
     9. `default_name`: only if it is not the name of the class in small letters.
@@ -95,19 +87,6 @@ class AbstractForce(ABC):
     def symbol(self) -> Symbol | None:
         """How pictures show it; None if they do not."""
         return None
-
-    @property
-    def states(self) -> Mapping[str, float]:
-        """Names and initial values of the internal states; empty for most forces. A winding starts with the angle in
-        (-pi, pi] where the bodies are placed."""
-        out: dict[str, float] = {}
-        for element in self.elements():
-            if isinstance(element, StateElement):
-                out |= {name: float(s) for name, s in zip(element.names, element.start, strict=True)}
-            elif isinstance(element, Element) and element.winding:
-                number = sum(winding_name(k) in out for k in range(len(out)))
-                out[winding_name(number)] = math.atan2(*values_of_forms(element.products, placed(self.bodies)).real)
-        return out
 
 
 def law_along(value: Any, force: Any = None, field: Any = None) -> Load:

@@ -5,7 +5,7 @@ compared with its force."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ def check_laws(
         if isinstance(element, StateElement):
             start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
             x = np.concatenate([x, start, values(owner, element.inputs)])
-            n = element.n_results(len(places))
+            n = 12 * len(places) + len(element.names)
             _check_filling(owner, "function", element.function, t0, x, n)
             _check_filling(owner, "jacobian", element.jacobian, t0, x, n * len(x))
             if element.potential is not None:
@@ -114,36 +114,30 @@ def _check_potential(
     ValueError
         for a potential that does not belong to the force, or to the relative position of two bodies
     """
+    assert element.potential is not None
     points, F = Z.reshape(2, 4, 3), np.zeros(24)
-    distance = float(np.linalg.norm(points[1, 0] - points[0, 0])) or 1.0
     element.function(t, np.concatenate([Z, np.zeros(24)]), F)
-
-    def changes(ways: Mapping[int, tuple[Vec, Vec]], about: Vec) -> tuple[float, float, float]:
-        """The change of V by displacements and turns of some bodies about points, the work of F, what may be missing of
-        it."""
-        step, V = np.zeros((2, 4, 3)), np.zeros((2, 1))
-        for side, (way, turn) in ways.items():
-            step[side] = _SMALL * (cross(turn, points[side] - about[side] * POINT) + distance * way * POINT)
-        for sign, out in zip((1.0, -1.0), V, strict=True):
-            if element.potential is not None:
-                element.potential(t, (points + sign * step).ravel(), out)
-        terms = 2.0 * F * step.ravel()
-        far = 1.0 + float(np.abs(points).max()) / distance  # positions far from the origin have rounding, too
-        missing = _SHARE * np.abs(terms).sum() + 1e-14 * far * np.abs(V).sum()
-        return float(V[0, 0] - V[1, 0]), float(terms.sum()), float(missing)
-
+    distance = float(np.linalg.norm(points[1, 0] - points[0, 0])) or 1.0
+    far = 1.0 + float(np.abs(points).max()) / distance  # positions far from the origin have rounding, too
     free = [side for side, body in enumerate(places) if body < len(names)]
-    change, work, missing = changes({k: _WAYS[k] for k in free}, points[:, 0])
-    if not abs(change + work) <= missing:
-        moved = " and ".join(repr(names[places[side]]) for side in free)
-        raise ValueError(
-            f"{owner}: potential does not belong to the force: when {moved} "
-            f"move a little, it changes by {change:g} and the work of the force without rates is {work:g}; give V with "
-            "-dV/dZ = F in out[0]"
-        )
-    if len(free) == 2:
-        change, _, missing = changes(dict.fromkeys(free, _WAYS[0]), points[:1, 0].repeat(2, axis=0))
-        if not abs(change) <= missing:
+    for together in (False, True)[: len(free)]:
+        step, V = np.zeros((2, 4, 3)), np.zeros((2, 1))
+        for side in free:
+            like = 0 if together else side
+            (way, turn), about = _WAYS[like], points[like, 0]
+            step[side] = _SMALL * (cross(turn, points[side] - about * POINT) + distance * way * POINT)
+        for sign, out in zip((1.0, -1.0), V, strict=True):
+            element.potential(t, (points + sign * step).ravel(), out)
+        change, terms = float(V[0, 0] - V[1, 0]), 2.0 * F * step.ravel()
+        missing = _SHARE * np.abs(terms).sum() + 1e-14 * far * np.abs(V).sum()
+        if not together and not abs(change + terms.sum()) <= missing:
+            moved = " and ".join(repr(names[places[side]]) for side in free)
+            raise ValueError(
+                f"{owner}: potential does not belong to the force: when {moved} move a little, it changes by "
+                f"{change:g} and the work of the force without rates is {terms.sum():g}; give V with -dV/dZ = F in "
+                "out[0]"
+            )
+        if together and not abs(change) <= missing:
             raise ValueError(
                 f"{owner}: potential changes by {change:g} when both bodies move as one; that of two bodies must "
                 "depend on their relative position only: give each body a force of its own, or leave potential out"

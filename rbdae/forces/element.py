@@ -166,14 +166,6 @@ class StateElement:
         users, fill, left = under_sources(law.users, law.fill, self.inputs, sources, first)
         return replace(self, function=Composed(users, fill), jacobian=None, inputs=left)
 
-    def n_arguments(self, n_bodies: int) -> int:
-        """The length of x for this number of bodies, without constants."""
-        return 24 * n_bodies + len(self.names) + len(self.inputs)
-
-    def n_results(self, n_bodies: int) -> int:
-        """The length of out."""
-        return 12 * n_bodies + len(self.names)
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ if the last one is not small. Since convergence is quadratic, the result has the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
@@ -26,7 +26,6 @@ from rbdae.laws.recorded import Derived, Recorded
 STEPS = 8
 _MOST = 50
 _SMALL = 1e-8
-_NONE = np.zeros(0)
 _LARGEST_CONDITION = 1e12
 _MOST_NODES = 10**7
 
@@ -43,7 +42,6 @@ class Unknowns:
     names : names of the unknowns
     at : the place in x where they begin
     start : the initial guess of Newton's method
-    constants : the last entries of x
     """
 
     owner: str
@@ -51,13 +49,6 @@ class Unknowns:
     names: tuple[str, ...]
     at: int
     start: Vec
-    constants: Vec
-
-    def with_constants(self, constants: Vec) -> Unknowns:
-        """The same with other constants of the law."""
-        out = replace(self, constants=np.array(constants))
-        out.__dict__["laws"] = self.laws
-        return out
 
     @property
     def n(self) -> int:
@@ -77,8 +68,8 @@ class Unknowns:
         return not self.laws[1].reads(range(self.at, self.at + self.n))
 
     def solved(self, t: Vec, x: Mat, begin: Mat | None = None) -> Mat:
-        """z (m, n) at times (m,) and rows x (m, n_in), in which values of the unknowns are ignored and the constants
-        may be omitted. Newton's method begins at `start`, or at the rows of `begin`.
+        """z (m, n) at times (m,) and rows x (m, n_in), in which values of the unknowns are ignored. Newton's method
+        begins at `start`, or at the rows of `begin`.
 
         Raises
         ------
@@ -87,8 +78,7 @@ class Unknowns:
         """
         laws = self.laws
         m, places = len(t), slice(self.at, self.at + self.n)
-        constants = _NONE if x.shape[1] == self.base.n_in else self.constants
-        out, x = np.empty((m, self.n)), np.concatenate([x, np.broadcast_to(constants, (m, len(constants)))], axis=1)
+        out, x = np.empty((m, self.n)), x.copy()
         x[:, places] = first = np.broadcast_to(self.start, (m, self.n)) if begin is None else begin
         left, last = np.arange(m), np.zeros(m, dtype=bool)  # unsolved rows, and whether their next step is the last
         for _ in range(_MOST + 2):

@@ -48,9 +48,9 @@ def describe_force(kind: str, joint: object, name: str | None) -> str:
     return describe("force", kind, joint.a, joint.b, name)
 
 
-def coordinate_of(owner: str, joint: AbstractJoint, name: str | None) -> Coordinate:
+def coordinate_of(owner: str, joint: Any, name: str | None) -> Coordinate:
     """The coordinate of a joint by its name, or its only one. Raises ValueError if there is none, or several."""
-    known = {each.name: each for each in joint.coordinates()}
+    known: dict[str, Coordinate] = {each.name: each for each in joint.coordinates()}
     if not known:
         raise ValueError(
             f"{owner}: {describe_joint(joint)} has no coordinate to act on; revolute and prismatic ones do"
@@ -62,7 +62,7 @@ def coordinate_of(owner: str, joint: AbstractJoint, name: str | None) -> Coordin
     return known[name or next(iter(known))]
 
 
-def describe_joint(joint: AbstractJoint) -> str:
+def describe_joint(joint: Any) -> str:
     """A joint in messages."""
     return f"joint {joint.name!r}" if joint.name is not None else f"joint {type(joint).__name__}"
 

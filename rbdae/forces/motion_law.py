@@ -34,11 +34,6 @@ class TimeFunction:
     what: str = "the law"
     inputs: tuple[Input, ...] = ()
 
-    @property
-    def functions(self) -> tuple[object, ...]:
-        """The user's function, if there is one."""
-        return () if self.function is None else (self.function,)
-
     def under(self, sources: Sources) -> TimeFunction:
         """As a law of time, if one of its inputs is a function of it; the others keep their first value."""
         if not any(each in sources for each in self.inputs):

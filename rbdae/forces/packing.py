@@ -57,15 +57,15 @@ class Algebraic:
     inputs: tuple[int, ...]
     constants: slice
 
-    def solved(self, t: Vec, motion: Mat, states: Mat, inputs: Vec, *, near: bool = False) -> Mat:
+    def solved(self, t: Vec, motion: Mat, states: Mat, inputs: Vec, constants: Vec, *, near: bool = False) -> Mat:
         """Its algebraic unknowns (m, n) at times (m,), of the natural coordinates and rates of its bodies (m, bodies,
-        24), its states (m, n_states) and all inputs; `near` those that are among the states. Raises as
+        24), its states (m, n_states), all inputs and all constants; `near` those that are among the states. Raises as
         `Unknowns.solved`."""
         m, before = len(t), self.of.at - 24 * len(self.bodies)
         here = [motion[..., :12].reshape(m, -1), motion[..., 12:].reshape(m, -1), states[:, :before]]
-        given = np.broadcast_to(inputs[list(self.inputs)], (m, len(self.inputs)))
-        begin = states[:, before:] if near else None
-        return self.of.solved(t, np.concatenate([*here, np.zeros((m, self.of.n)), given], axis=1), begin)
+        numbers = np.concatenate([inputs[list(self.inputs)], constants[self.constants].real])
+        here += [np.zeros((m, self.of.n)), np.broadcast_to(numbers, (m, len(numbers)))]
+        return self.of.solved(t, np.concatenate(here, axis=1), states[:, before:] if near else None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,10 +101,7 @@ class Packed:
         constants = self.constants.copy()
         for label, value in values.items():
             constants["value"][self.constant_labels.index(label)] = value
-        unknowns = tuple(
-            replace(each, of=each.of.with_constants(constants["value"][each.constants])) for each in self.unknowns
-        )
-        return replace(self, constants=constants, unknowns=unknowns)
+        return replace(self, constants=constants)
 
     @property
     def n_states(self) -> int:
@@ -132,7 +129,7 @@ class Packed:
         u = self.input_values if inputs is None else inputs
         for each in self.unknowns:
             own = out[:, each.state : each.state + each.n_states]
-            z = each.solved(t, Z[:, list(each.bodies)], own, u, near=near)
+            z = each.solved(t, Z[:, list(each.bodies)], own, u, self.constants["value"], near=near)
             n = each.of.at - 24 * len(each.bodies)  # the differential ones
             own[:, n:] = z[:, : each.n_states - n]  # there are none in explicit forms
         return out
@@ -240,7 +237,7 @@ class _Packing:
         elif law.law is None:
             raise ValueError(f"{owner}: its law cannot be recorded: {law.why}; algebraic unknowns need that")
         else:
-            of = Unknowns(owner, law, element.names[m:], 2 * n + m, begin[m:], p.real)
+            of = Unknowns(owner, law, element.names[m:], 2 * n + m, begin[m:])
             self._unknowns.append(Algebraic(of, int(row["state"]), len(left), bodies, mine, places))
             whole: Any = Eliminated(of) if explicit else law
             gone = len(element.names) - len(left)

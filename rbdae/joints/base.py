@@ -143,11 +143,6 @@ class AbstractJoint(ABC):
         return sum(primitive.rows for primitive in self.primitives())
 
     @property
-    def degrees_of_freedom(self) -> int:
-        """Degrees of freedom of one body relative to the other, if the equations are independent."""
-        return 6 - self.n_constraints
-
-    @property
     def default_name(self) -> str:
         """The default name without its number: "revolute" for "revolute-1".
 

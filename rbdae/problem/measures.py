@@ -199,7 +199,7 @@ def _of_network(view: Any, network: Network, number: int, t: Vec, Z: Mat, y: Mat
     if row["n_states"] < len(network.names):
         names = network.names[network.n_differential :]
         solving = next(each for each in forces.unknowns if each.of.names == names)
-        s = np.concatenate([s, solving.solved(t, motion, s, values)], axis=1)
+        s = np.concatenate([s, solving.solved(t, motion, s, values, forces.constants["value"])], axis=1)
     x = [motion[..., :12].reshape(len(t), -1), motion[..., 12:].reshape(len(t), -1), s]
     sources, place = view.model.system.sources, {each: k for k, each in enumerate(forces.inputs)}
     for each in network.inputs:

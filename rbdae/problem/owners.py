@@ -147,7 +147,7 @@ class Owners:
 
 
 def _same(one: Coordinate | None, other: Coordinate) -> bool:
-    return one is not None and one.shape == other.shape and np.array_equal(one.forms, other.forms)
+    return one is not None and one.shape == other.shape and np.array_equal(one.products, other.products)
 
 
 def _elements(model: Model) -> tuple[dict[str, list[int]], list[tuple[Network, int]]]:

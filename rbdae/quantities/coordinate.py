@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, cross
-from rbdae.quantities.forms import combined, direction, point, product, referred
+from rbdae.quantities.forms import combined, direction, point, referred
 
 Shape: TypeAlias = Literal["identity", "root", "angle"]
 
@@ -53,10 +53,6 @@ class Coordinate:
     side: int = 0
     at_a: Vec = field(default_factory=lambda: np.zeros(3))
     at_b: Vec = field(default_factory=lambda: np.zeros(3))
-
-    @property
-    def rate_unit(self) -> str:
-        return f"{self.unit}/s"
 
     @property
     def effort_unit(self) -> str:
@@ -102,11 +98,6 @@ class Coordinate:
         """The same coordinate for natural coordinates that refer to other points of the bodies than their origins."""
         products = tuple((referred(A, first, second), referred(B, first, second)) for A, B in self.products)
         return replace(self, products=products)
-
-    @property
-    def forms(self) -> Any:
-        """H_a (p, 24, 24) of q_a = Z . H_a Z / 2, symmetric."""
-        return np.array([product(A, B) for A, B in self.products])
 
     def values(self, Z: Mat, rates: Mat) -> tuple[Vec, Vec]:
         """s and sdot (...,) at Z and Zdot (..., 24)."""

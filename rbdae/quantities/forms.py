@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Vec
 
 
 def point(at: Vec, sign: float, side: int) -> Vec:
@@ -33,11 +33,6 @@ def referred(c: Vec, first: Vec, second: Vec) -> Vec:
         if c[at]:
             out[at + 1 : at + 4] -= c[at] * of
     return out
-
-
-def product(A: Vec, B: Vec) -> Mat:
-    """H of the scalar product (sum A_k Z_k) . (sum B_k Z_k) = Z . H Z / 2."""
-    return np.asarray(np.kron(np.outer(A, B) + np.outer(B, A), np.eye(3)))
 
 
 def combined(c: Vec, Z: Any) -> Any:

@@ -75,7 +75,7 @@ def of_coordinates(owner: Any, coordinates: Sequence[Coordinate]) -> dict[str, Q
         effort = "torque" if each.unit == "rad" else "force"
         rows: tuple[tuple[str, str, Aspect], ...] = (
             (each.name, each.unit, "value"),
-            (f"{front}rate", each.rate_unit, "rate"),
+            (f"{front}rate", f"{each.unit}/s", "rate"),
             (f"{front}acceleration", f"{each.unit}/s^2", "acceleration"),
             (effort if efforts[each.effort_unit] == 1 else f"{each.name}_{effort}", each.effort_unit, "effort"),
             (f"{front}power", "W", "power"),

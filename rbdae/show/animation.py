@@ -157,11 +157,8 @@ class Animation:
                 self._film().save(new, writer=writer(fps=self.fps), dpi=self.dpi)
         return target
 
-    def to_html(self) -> str:
-        """An HTML player with its pictures, which needs no network."""
-        return self._html
-
     def _repr_html_(self) -> str:
+        """A player with its pictures, which needs no network."""
         return self._html
 
     @cached_property

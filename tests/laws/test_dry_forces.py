@@ -271,7 +271,7 @@ BAD: list[tuple[Any, str]] = [
     (lambda g, b: Limit(Prismatic(g, b), 1.0, stiffness=1.0, restitution=0.5), "impact_velocity="),
     (
         lambda g, b: Limit(Cylindrical(g, b), 1.0, stiffness=1.0),
-        "coordinates angle, displacement; give e.g. coordinate=",
+        "coordinates angle, displacement; name one",
     ),
     (lambda g, b: Limit(Cylindrical(g, b), 1.0, stiffness=1.0, coordinate="angel"), "did you mean 'angle'"),
     (lambda g, b: Coulomb(Spherical(g, b), 0.1, normal=1.0), "has no coordinate"),

@@ -51,7 +51,7 @@ def test_a_formulation_of_ones_own_has_states(system: str, rng):
 COMPLEX = [
     (system, Pairing(*p.split("/")))
     for system, p in (
-        ("struts-loop", "null-space/quaternion/angular"),
+        ("struts-tree", "null-space/quaternion/angular"),
         ("struts", "index-0/quaternion/coordinate"),
         ("struts", "hamiltonian-eliminated/directors/momentum"),
     )
@@ -73,7 +73,11 @@ def test_forces_with_states_move_the_same_in_all_pairings(system: str, pairing: 
     equivalence.test_rates_and_residual_agree_off_the_manifold_too(system, pairing, rng)
 
 
-@pytest.mark.parametrize("system, pairing", SOME, ids=[f"{s}-{p}" for s, p in SOME])
+HERE = [(s, p) for k, (s, p) in enumerate(SOME) if cases.NIGHTLY or s != "struts-loop" or k == len(SOME) - 1]
+"""Loops add nothing to where states are but time."""
+
+
+@pytest.mark.parametrize("system, pairing", HERE, ids=[f"{s}-{p}" for s, p in HERE])
 def test_where_states_are(system: str, pairing: Pairing, rng):
     problem = cases.problem(system, pairing)
     s, la = problem.layout.s, problem.layout.la
@@ -101,13 +105,13 @@ def test_states_are_in_the_rates_of_the_reference(rng):
     found = []
     first = s.start
     for force in problem.system.forces:
-        if not force.states:
+        k = sum(len(getattr(element, "names", ())) for element in force.elements())
+        if not k:
             continue
         pair = [
             Z[names.index(b.name)] if not b.fixed else np.append(np.eye(4, 3, -1), np.zeros((4, 3)))
             for b in force.bodies
         ]
-        k = len(force.states)
         x = np.concatenate([*(z[:12] for z in pair), *(z[12:] for z in pair), y[first : first + k]])
         found.append(evaluated(force, "function", x)[24:])
         first += k

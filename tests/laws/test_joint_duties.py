@@ -59,7 +59,7 @@ def test_velocity_rows_complete_the_equations_in_every_position(kind, rng):
             G = gradient(joint, states, side)
             assert np.linalg.matrix_rank(G, tol=1e-6) == joint.n_constraints
             if S is not None and not body.fixed:
-                assert S.shape == (joint.degrees_of_freedom, 6)
+                assert S.shape == (6 - joint.n_constraints, 6)
                 assert np.linalg.svd(np.vstack([G, S]), compute_uv=False)[-1] > 1e-2
 
 

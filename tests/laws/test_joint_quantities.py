@@ -251,7 +251,7 @@ def test_a_spring_pulls_its_points_together():
 def test_they_are_the_same_in_every_form_and_chart(kind):
     """At one state; forms and charts take turns. Baumgarte's forms differ most, by 2e-14: their accelerations have the
     rounding errors of the constraints times beta^2."""
-    pairings = cases.ALL_PAIRINGS[len(kind) :: 17 if cases.NIGHTLY else 41]
+    pairings = cases.ALL_PAIRINGS[len(kind) :: 17 if cases.NIGHTLY else 61]
     system = _driven() if kind == "driven" else _system(kind)
     wanted: dict[str, Any] = {}
     for pairing in pairings:

@@ -382,7 +382,7 @@ def _wrong(seed: int, folder: Path) -> str:
 @pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
 def test_random_functions_are_recorded_as_they_are_or_called(tmp_path):
     wrong = {}
-    for seed in range(cases.count(200, 2000)):
+    for seed in range(cases.count(100, 2000)):
         for file in tmp_path.iterdir():
             file.unlink()
         said = _wrong(seed, tmp_path)

@@ -40,11 +40,13 @@ def _drawn(number: int) -> list[tuple[str, Pairing]]:
     """Pairs of a mechanism and a pairing: each mechanism and each formulation in turn, then others of the product."""
     rng = np.random.default_rng(9)
     by_formulation = {f: [p for p in cases.PAIRINGS if p.formulation == f] for f in FORMULATIONS}
-    names = rng.permutation([*SYSTEMS])
+    names = [*map(str, rng.permutation([*SYSTEMS]))]
+    slow = names.index("joint-point-on-line")  # takes eight seconds in the null-space form that its turn gives it
+    names[slow], names[-1] = names[-1], names[slow]
     out = []
     for k, name in enumerate(names):
         mine = by_formulation[[*FORMULATIONS][k % len(FORMULATIONS)]]
-        out.append((str(name), mine[int(rng.integers(len(mine)))]))
+        out.append((name, mine[int(rng.integers(len(mine)))]))
     rest = [(name, p) for name in SYSTEMS for p in cases.PAIRINGS if (name, p) not in out]
     out += [rest[k] for k in rng.permutation(len(rest))]
     return out[:number]

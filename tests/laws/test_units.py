@@ -13,7 +13,7 @@ import pytest
 from cases import NIGHTLY, count
 from random_systems import random_system as varied_system
 from redundant_systems import SI, Maker, Units, kind, redundant_system
-from units_law import natural, sizes, worst
+from units_law import evaluations, natural, sizes, worst
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
@@ -43,13 +43,12 @@ def _problem(make: Make, seed: int, formulation: str, units: Units, **options: A
 
 
 @cache
-def _wanted(make: Make, seed: int, formulation: str) -> rbdae.Problem:
-    return _problem(make, seed, formulation, SI)
+def _wanted(make: Make, seed: int, formulation: str) -> list[tuple[str, Any]]:
+    return [*evaluations(_problem(make, seed, formulation, SI), SI)]
 
 
 def _differ(make: Make, seed: int, formulation: str, units: Units) -> tuple[float, str]:
-    wanted = _wanted(make, seed, formulation)
-    return worst(_problem(make, seed, formulation, units), units, wanted, SI)
+    return worst(_problem(make, seed, formulation, units), units, _wanted(make, seed, formulation))
 
 
 # ---------------------------------------------------------------- what was seen
@@ -79,7 +78,7 @@ def test_rods_of_nanometres_are_not_redundant(length):
     problem = rbdae.formulate(_platform(length), "index-1", consistent="project")
     wanted = rbdae.formulate(_platform(1.0), "index-1", consistent="project")
     assert problem.redundant == ()
-    assert worst(problem, Units(length), wanted, SI)[0] < SAME
+    assert worst(problem, Units(length), [*evaluations(wanted, SI)])[0] < SAME
 
 
 def test_no_equation_is_lost_at_a_micrometre():
@@ -89,7 +88,7 @@ def test_no_equation_is_lost_at_a_micrometre():
         for length in (1e-6, 1.0)
     )
     assert problem.redundant == ()
-    assert worst(problem, Units(1e-6), wanted, SI)[0] < SAME
+    assert worst(problem, Units(1e-6), [*evaluations(wanted, SI)])[0] < SAME
 
 
 def test_a_law_that_contradicts_its_derivative_is_refused_in_all_units():
@@ -109,10 +108,10 @@ def test_a_law_that_contradicts_its_derivative_is_refused_in_all_units():
 @pytest.mark.sampled
 @pytest.mark.parametrize("units", EXTREMES, ids=IDS)
 def test_evaluations_are_the_same_in_all_units(units):
-    """Each formulation in every fourth of the units, on either sort of systems; in all of them at night."""
+    """Each formulation in one of the units, on either sort of systems; in all of them at night."""
     for seed, formulation in enumerate(FORMULATIONS):
         for make in (redundant_system, varied_system):
-            if not NIGHTLY and (seed + EXTREMES.index(units) + 2 * (make is varied_system)) % 4:
+            if not NIGHTLY and (seed + EXTREMES.index(units) + 4 * (make is varied_system)) % len(EXTREMES):
                 continue
             error, where = _differ(make, seed, formulation, units)
             assert error < SAME, f"{make.__name__}({seed}), {formulation}: {where}"
@@ -122,7 +121,7 @@ def test_evaluations_are_the_same_in_all_units(units):
 @pytest.mark.sampled
 def test_random_systems_are_the_same_in_random_units():
     names = list(FORMULATIONS)
-    for seed in range(count(14, 1000)):
+    for seed in range(count(6, 1000)):
         e = np.random.default_rng((12, seed)).uniform(-1.0, 1.0, 3) * (6, 9, 6)
         for make in (redundant_system, varied_system):
             units = Units(*map(float, 10.0**e))

@@ -389,13 +389,13 @@ def _four_bar_singular_times(n: int) -> Any:
     ],
 )
 def test_n_four_bar_through_its_singular_positions(run, redundant):
-    """A02: ten seconds and ten singular positions (at night; half of them in every run) with an energy drift below
+    """A02: ten seconds and ten singular positions (at night; a quarter of them in every run) with an energy drift below
     1e-6 J (the energy is 35.8 J), on the branch on which the rods stay parallel. Measured: 1e-9 to 2e-7.
 
     Not so: CVODE, which is projected by restarts only, stops at the first passage; forms with multipliers as unknowns,
     which have a pole there, stop or leave the branch; the passage of the null-space form is luck.
     """
-    t_end = 10.0 if NIGHTLY else 5.0
+    t_end = 10.0 if NIGHTLY else 2.5
     solution = _ten_seconds(run, redundant, t_end=t_end)
     assert solution.success, solution.message
     assert np.abs(solution.energy.total - 35.835).max() < 1e-6
@@ -427,8 +427,8 @@ def test_n_four_bar_by_default_stops_at_its_first_singular_position():
     "run",
     [
         Run("index-1", "angular", "sundials:ida", 1e-8),
-        Run("index-3", "angular", "solve_dae:Radau", 1e-8),
-        Run("ggl", "angular", "assimulo:Radau5DAE", 1e-8),
+        pytest.param(Run("index-3", "angular", "solve_dae:Radau", 1e-8), marks=pytest.mark.nightly),
+        pytest.param(Run("ggl", "angular", "assimulo:Radau5DAE", 1e-8), marks=pytest.mark.nightly),
         Run("index-0", "angular", "sundials:cvode", 1e-9),
     ],
     ids=str,
@@ -446,7 +446,7 @@ def test_n_four_bar_where_its_singular_positions_are_not_passed(run):
 
 
 @pytest.mark.slow  # protects the sparse path: 21 rods, ten equations that vanish at once, singular times by pivots
-@pytest.mark.parametrize("n, t_end", [(10, 1.0), pytest.param(40, 10.0, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("n, t_end", [(10, 0.8), pytest.param(40, 10.0, marks=pytest.mark.nightly)])
 def test_many_windows(n, t_end):
     """Forty windows are those of the benchmark's first edition."""
     solution = _ten_seconds(Run("index-0", "angular", "scipy:DOP853", 1e-10), redundant=False, n=n, t_end=t_end)

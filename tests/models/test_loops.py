@@ -75,11 +75,10 @@ FORMS = [*dict.fromkeys(p.formulation for p in PAIRINGS)]
 
 
 def _marks(loop: str, p: Pairing) -> list[pytest.MarkDecorator]:
-    """Every pairing runs on a loop, and the loops take turns; the others are for the night. In quaternions by
-    default, the others in the full suite."""
+    """Every formulation runs on a loop in its first chart, and the loops take turns; the others are for the night."""
     turn = (FORMS.index(p.formulation) + 2 * cases.REGULAR.index(p.rotation)) % len(LOOPS)
-    away = [*LOOPS][turn] != loop
-    return [pytest.mark.slow] * (p.rotation != "quaternion") + [pytest.mark.nightly] * away
+    away = [*LOOPS][turn] != loop or p != next(q for q in PAIRINGS if q.formulation == p.formulation)
+    return [pytest.mark.nightly] * away
 
 
 RUNS = [pytest.param(loop, p, marks=_marks(loop, p), id=f"{loop}-{p}") for loop in LOOPS for p in PAIRINGS]

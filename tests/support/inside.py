@@ -476,9 +476,6 @@ def segment_times(solution: rbdae.Solution) -> tuple[float, ...]:
     return () if solution.segments is None else solution.segments.times
 
 
-# ---------------------------------------------------------------- solvers
-
-
 # ---------------------------------------------------------------- elements
 
 

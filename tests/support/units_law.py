@@ -59,10 +59,11 @@ def evaluations(problem: rbdae.Problem, units: Units) -> Iterator[tuple[str, Any
     yield "projected", natural(problem, t, problem.project(t, near, rbdae.Projection(max_iterations=30)), units)
 
 
-def worst(found: rbdae.Problem, units: Units, wanted: rbdae.Problem, other: Units) -> tuple[float, str]:
-    """The largest difference, over the largest number of its kind, and its name; infinite where words differ."""
+def worst(found: rbdae.Problem, units: Units, wanted: list[tuple[str, Any]]) -> tuple[float, str]:
+    """The largest difference from evaluations, over the largest number of its kind, and its name; infinite where words
+    differ."""
     most, where = 0.0, ""
-    for (name, a), (_, b) in zip(evaluations(found, units), evaluations(wanted, other), strict=True):
+    for (name, a), (_, b) in zip(evaluations(found, units), wanted, strict=True):
         if isinstance(a, np.ndarray):
             size = 1.0 + float(np.max(np.abs(b), initial=0.0))
             error = float(np.max(np.abs(a - b), initial=0.0)) / size if a.shape == b.shape else np.inf
