@@ -90,14 +90,6 @@ class Simulator:
     0.2
     """
 
-    _problem: Problem  # from the last reset on
-    _places: dict[str, int]  # of inputs by name
-    _values: Vec
-    _since: float  # the time of the last step of another length, and the steps since then
-    _steps: int
-    _engine: _Engine
-    _samples: Samples | None
-
     def __init__(
         self,
         problem: Problem,
@@ -285,8 +277,6 @@ class Simulator:
         if joints is not None:
             problem = posed(problem, joints)
         if inputs is not None:
-            if not isinstance(inputs, Mapping):
-                raise TypeError(f"reset: inputs must be a mapping by name, got {_check.show(inputs)}")
             new = values_of("reset", self._places, inputs, np.array([*problem.inputs.values()]))
             problem = problem.with_inputs(dict(zip(problem.inputs, new.tolist(), strict=True)))
         self._begin(problem)
@@ -319,7 +309,7 @@ class Simulator:
         refuse_held(problem.workspace, values)
         self._engine = self._made(problem)
         self._problem, self._places, self._values = problem, places_of(problem.workspace), values
-        self._since, self._steps = problem.t0, 0
+        self._since, self._steps = problem.t0, 0  # the time of the last step of another length, and the steps since then
         controllers = sampled_of(problem)
         self._samples = Samples(controllers, problem.t0, math.inf) if controllers else None
         if self._samples is not None:
