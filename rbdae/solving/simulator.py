@@ -90,6 +90,11 @@ class Simulator:
     0.2
     """
 
+    _values: Vec
+    _since: float  # the time of the last step of another length, and the steps since then
+    _steps: int
+    _samples: Samples | None
+
     def __init__(
         self,
         problem: Problem,
@@ -309,7 +314,7 @@ class Simulator:
         refuse_held(problem.workspace, values)
         self._engine = self._made(problem)
         self._problem, self._places, self._values = problem, places_of(problem.workspace), values
-        self._since, self._steps = problem.t0, 0  # the time of the last step of another length, and the steps since then
+        self._since, self._steps = problem.t0, 0
         controllers = sampled_of(problem)
         self._samples = Samples(controllers, problem.t0, math.inf) if controllers else None
         if self._samples is not None:

@@ -108,7 +108,8 @@ def test_states_at_output_times_are_as_accurate_as_between_steps(solver, project
     form = "index-0" if cases.method(solver).accepts("ode", 0) else "index-2"
     problem = _problem("linked_bodies", form)
     t, tolerance = np.linspace(0.0, 0.1, 40), 1e-7
-    run = rbdae.solve(problem, (0.0, 0.1), solver=solver, rtol=tolerance, atol=tolerance, t_eval=t, projection=projected)
+    asked = {"rtol": tolerance, "atol": tolerance, "t_eval": t, "projection": projected}
+    run = rbdae.solve(problem, (0.0, 0.1), solver=solver, **asked)
     assert run.success, run.message
     wanted = reference.natural(t, exact(t)).reshape(len(t), -1)
     scale = tolerance * (1.0 + np.abs(wanted).max(axis=0))
