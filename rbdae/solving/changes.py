@@ -46,7 +46,6 @@ class InputSteps:
         times = np.unique(np.concatenate([np.zeros(0), *(table.t for table in tables.values())]))
         first, last = min(t0, t_end), max(t0, t_end)
         self._times: Vec = times[(times > first) & (times < last)]
-        self._ends: Vec = np.array([first, *self._times, last])
 
     def next(self, t: float) -> float | None:
         """The next time at which an input steps, after t in the direction of the run; None if there is none."""
@@ -54,11 +53,9 @@ class InputSteps:
         return float(left[0 if self._direction > 0.0 else -1]) if len(left) else None
 
     def values(self, t: float) -> dict[str, float]:
-        """The values from t on, in the direction of the run."""
-        k = int(np.searchsorted(self._ends, t, side="right" if self._direction > 0.0 else "left"))
-        k = min(max(k, 1), len(self._ends) - 1)
-        middle = 0.5 * (self._ends[k - 1] + self._ends[k])
-        return {name: float(table(middle)) for name, table in self._tables.items()}
+        """The values from t on, in the direction of the run: backward those that held before t."""
+        here = t if self._direction > 0.0 else np.nextafter(t, -np.inf)
+        return {name: float(table(here)) for name, table in self._tables.items()}
 
     def resumed(self, problem: Any, t: float, y: Vec) -> Any:
         """The problem from (t, y) on, with the values there; the same one where nothing steps."""

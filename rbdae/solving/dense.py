@@ -231,20 +231,12 @@ def give_multipliers(problem: Problem, method: Method, outcome: Outcome, segment
         return
     views = [Interpretation(here.workspace) for here in segments.problems]
 
-    def write(t: Vec, y: Mat) -> None:
-        if np.isfinite(np.dot(y.reshape(-1), y.reshape(-1))):  # nearly always: no copies
-            eliminated(segments, views, t, y)
-            return
+    steps = [] if outcome.steps is None else [(outcome.steps.t, outcome.steps.y)]
+    for t, y in ((outcome.t, outcome.y), *steps, *zip(outcome.t_events, outcome.y_events, strict=True)):
         finite = np.isfinite(y).all(axis=1)
         rows = y[finite]
         eliminated(segments, views, t[finite], rows)
         y[finite] = rows
-
-    write(outcome.t, outcome.y)
-    if outcome.steps is not None:
-        write(outcome.steps.t, outcome.steps.y)
-    for t, y in zip(outcome.t_events, outcome.y_events, strict=True):
-        write(t, y)
 
 
 # ------------------------------------------------------------ polynomials over single steps

@@ -90,12 +90,9 @@ class Simulator:
     0.2
     """
 
-    _problem: Problem  # from the last reset on
-    _places: dict[str, int]  # of inputs by name
     _values: Vec
     _since: float  # the time of the last step of another length, and the steps since then
     _steps: int
-    _engine: _Engine
     _samples: Samples | None
 
     def __init__(
@@ -285,8 +282,6 @@ class Simulator:
         if joints is not None:
             problem = posed(problem, joints)
         if inputs is not None:
-            if not isinstance(inputs, Mapping):
-                raise TypeError(f"reset: inputs must be a mapping by name, got {_check.show(inputs)}")
             new = values_of("reset", self._places, inputs, np.array([*problem.inputs.values()]))
             problem = problem.with_inputs(dict(zip(problem.inputs, new.tolist(), strict=True)))
         self._begin(problem)

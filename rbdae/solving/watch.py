@@ -5,9 +5,9 @@ raise. Therefore an adapter gets the problem with other callbacks (`WatchedProbl
 
 - the first exception of a callback, an event or the progress function is raised by the run, whatever became of it;
 - what Ctrl-C has left (`rbdae._process`) is raised by the next call, and the run is handed back as far as it went;
-- a run that ends otherwise than it should, and had evaluations that were not finite since its last accepted step or
-  within `NEAR` of its end, ends with `Reason.NOT_FINITE`, whatever its package says or raises; so does one that
-  evaluates `PATIENCE` times without a number or a step.
+- a run that ends otherwise than it should, and had evaluations that were not finite since its last accepted step, ends
+  with `Reason.NOT_FINITE`, whatever its package says or raises; so does one that evaluates `PATIENCE` times without a
+  number or a step.
 
 Solvers integrate forward. In a run back in time, of direction -1, adapters see tau = -t and z = dy/dtau = -yd:
 F(t, y, yd) = 0 is F(-tau, y, -z) = 0, with the Jacobian dF/dy + c d/dz of F at -c, and a right-hand side becomes
@@ -37,9 +37,6 @@ from rbdae.problem.contract import Solvable
 PATIENCE = 1000
 """Evaluations without a number after which a run ends, counted since the last accepted step. A code that shortens its
 step by a factor of five needs some 25 tries to come to rounding, each of a dozen evaluations."""
-
-NEAR = 1e-8
-"""Relative distance of times: codes creep up to where the equations end, by steps that still succeed."""
 
 _WORDS = {
     "rhs": "the right-hand side",
@@ -80,7 +77,6 @@ class Watch:
         self.error: BaseException | None = None
         self._n = problem.n
         self._bad: dict[str, str] = {}  # callbacks whose values were not finite since the last accepted step
-        self._last = (-np.inf, "")  # when something was not finite, and what
         self._count = 0
         self._collected: Callable[[], Outcome] | None = None
 
@@ -169,7 +165,6 @@ class Watch:
 
     def _not_finite(self, name: str, t: float) -> None:
         self._bad[name] = f"{_WORDS[name]} is not finite at t = {t:.9g}"
-        self._last = (float(t), self._bad[name])
         self._count += 1
         if self._count >= PATIENCE:
             raise _NotFinite(self._bad[name])
@@ -183,9 +178,9 @@ class Watch:
         if self.error is not None:
             return self.failed(self.error)
         outcome = self._in_own_time(outcome)
-        if outcome.reason not in _AS_ASKED and (causes := self._causes(outcome.stopped)):
+        if outcome.reason not in _AS_ASKED and self._bad:
             outcome.reason = Reason.NOT_FINITE
-            outcome.detail = "; ".join(dict.fromkeys([*causes, *filter(None, [outcome.said()])]))
+            outcome.detail = "; ".join(dict.fromkeys([*self._bad.values(), *filter(None, [outcome.said()])]))
             outcome.detail_time = None
         return outcome
 
@@ -200,13 +195,6 @@ class Watch:
             stopped=None if outcome.stopped is None else 0.0 - outcome.stopped,
             steps=None if outcome.steps is None else Steps(0.0 - outcome.steps.t, outcome.steps.y),
         )
-
-    def _causes(self, stopped: float | None) -> list[str]:
-        """The values that were not finite when the run ended."""
-        t, what = self._last
-        if not self._bad and stopped is not None and abs(t - stopped) <= NEAR * max(1.0, abs(stopped)):
-            return [what]
-        return list(self._bad.values())
 
     def failed(self, error: BaseException) -> Outcome:
         """The outcome of a run that has raised, or the exception that the user gets."""

@@ -90,9 +90,8 @@ def test_recorded_multipliers_are_within_their_tolerance(form, solver):
 
 @cache
 def _exact() -> Any:
-    problem = _problem("andrews", "index-0")
-    run = rbdae.solve(problem, (0.0, 0.01), solver="rbdae:dop853", rtol=1e-12, atol=1e-12)
-    return problem, run
+    problem = _problem("linked_bodies", "index-0")
+    return problem, rbdae.solve(problem, (0.0, 0.1), solver="rbdae:dop853", rtol=1e-12, atol=1e-12)
 
 
 ADAPTIVE = [name for name in sorted(cases.INFOS) if not cases.method(name).fixed_step]
@@ -107,11 +106,10 @@ def test_states_at_output_times_are_as_accurate_as_between_steps(solver, project
     cases.need(solver)
     reference, exact = _exact()
     form = "index-0" if cases.method(solver).accepts("ode", 0) else "index-2"
-    problem = _problem("andrews", form)
-    t, tolerance = np.linspace(0.0, 0.01, 40), 1e-7
-    run = rbdae.solve(
-        problem, (0.0, 0.01), solver=solver, rtol=tolerance, atol=tolerance, t_eval=t, projection=projected
-    )
+    problem = _problem("linked_bodies", form)
+    t, tolerance = np.linspace(0.0, 0.1, 40), 1e-7
+    asked = {"rtol": tolerance, "atol": tolerance, "t_eval": t, "projection": projected}
+    run = rbdae.solve(problem, (0.0, 0.1), solver=solver, **asked)
     assert run.success, run.message
     wanted = reference.natural(t, exact(t)).reshape(len(t), -1)
     scale = tolerance * (1.0 + np.abs(wanted).max(axis=0))
@@ -119,7 +117,8 @@ def test_states_at_output_times_are_as_accurate_as_between_steps(solver, project
     def error(y: Any) -> float:
         return float((np.abs(problem.natural(t, y).reshape(len(t), -1) - wanted) / scale).max())
 
-    assert error(run.y) < 3.0 * error(run(t)) + 10.0
+    # the collocation polynomials of Radau methods are of a lower order, and off by 10 to 30 times as much
+    assert error(run.y) < 3.0 * error(run(t)) + (0.05 if cases.method(solver).coarse_output else 10.0)
     if projected:
         assert run.drift.position.max() < 1e-12
 

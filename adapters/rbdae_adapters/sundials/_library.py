@@ -175,15 +175,15 @@ def _in_folder(folder: Path) -> list[str]:
 
 
 @functools.cache
-def _library(folder: str | None) -> Library | str:
-    """The library, or why it is not available."""
+def _library(folder: str | None) -> Library:
     files = _in_wheel() if folder is None else _in_folder(Path(folder))
     if not files:
-        return "no SUNDIALS was found; pip install scikit-sundae" if folder is None else f"no SUNDIALS in {folder!r}"
+        where = "was found; pip install scikit-sundae" if folder is None else f"in {folder!r}"
+        raise MissingSolver(f"no SUNDIALS {where}")
     try:
         return Library(files)
     except (OSError, MissingSolver) as error:
-        return f"the SUNDIALS of {files[0]!r} cannot be used: {error}"
+        raise MissingSolver(f"the SUNDIALS of {files[0]!r} cannot be used: {error}") from error
 
 
 def library(folder: object = None) -> Library:
@@ -196,7 +196,4 @@ def library(folder: object = None) -> Library:
     """
     if folder is not None and not isinstance(folder, str | os.PathLike):
         raise TypeError(f"library must be the path of a folder, got {folder!r}; leave it out")
-    result = _library(None if folder is None else os.fspath(folder))
-    if isinstance(result, str):
-        raise MissingSolver(result)
-    return result
+    return _library(None if folder is None else os.fspath(folder))
