@@ -4,7 +4,7 @@ Its fields are its options, and `rbdae.formulate` takes its values."""
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import Any, ClassVar, Literal, TypeAlias, final, get_args, get_type_hints
@@ -104,29 +104,19 @@ class Implicit(AbstractKernels):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Solved:
-    """A linear system that kernels solve; its solution is differentiated through its residual.
+class Explicit(AbstractKernels):
+    """Equations that can also be solved for yd = `rates`.
 
     Parameters
     ----------
-    balance : (m, x, out), the residual at x = (vdot, la), zero at the solution; called after the kernel
-    columns : (m, W) on symbols: replaces right-hand sides in W by solutions of the system, with the factors left by the
-        kernel
+    solving : those of these kernels that solve the saddle-point system on their way
+    balance : (m, x, out), its residual at x = (vdot, la), zero at the solution, through which that is differentiated
     """
-
-    balance: Entry
-    columns: Callable[[Any, Any], None]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Explicit(AbstractKernels):
-    """Equations that can also be solved for yd = `rates`. `solved` has the linear systems of these kernels, with the
-    kernels."""
 
     residual: Entry
     rates: Entry
-    solved: tuple[tuple[Entry, Solved], ...] = ()
+    solving: tuple[Entry, ...] = ()
+    balance: Entry | None = None
 
     @property
     def rhs_jacobian(self) -> Derivative:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rbdae.formulations.base import AbsoluteFormulation, Explicit, Norm, Solved
+from rbdae.formulations.base import AbsoluteFormulation, Explicit, Norm
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix, dynamics_residual
 from rbdae.kernels.bodies.gather import clear_accelerations, collect_state_rates, gather_accelerations, moving
@@ -29,7 +29,6 @@ from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.linear.accelerations import accelerations
-from rbdae.kernels.linear.columns import solve_columns
 from rbdae.kernels.linear.saddle import reduce_bodies
 from rbdae.kernels.linear.schur import reduce_gradients
 from rbdae.kernels.memory import constraint_side, head, multipliers, right_hand_side, solution, square_side, states
@@ -154,14 +153,9 @@ def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
     out[:] = np.concatenate([f for s in states(m)[:-1] for f in (s.fx, s.fd)])
 
 
-SADDLE = Solved(balance, solve_columns)
+KERNELS = Explicit(residual, rhs, (residual, rhs), balance)
 
-KERNELS = Explicit(residual, rhs, ((residual, SADDLE), (rhs, SADDLE)))
-
-
-_UNIT = Solved(unit_balance, solve_columns)
-
-UNIT_NORM = Explicit(residual, rhs, ((residual, _UNIT), (rhs, _UNIT)))
+UNIT_NORM = Explicit(residual, rhs, (residual, rhs), unit_balance)
 
 
 @dataclass(frozen=True, kw_only=True)

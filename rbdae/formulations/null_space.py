@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from rbdae.formulations.base import AbstractKernels, DirectorConstraints, Explicit, Formulation, Implicit
-from rbdae.formulations.explicit import SADDLE, add_multipliers
+from rbdae.formulations.explicit import add_multipliers, balance
 from rbdae.graph.functions import Array, Memory, maximum, sqrt
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import (
@@ -107,10 +107,10 @@ def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     velocities.accelerations(yd[h.n_q : h.n_q + h.n_nu])
     applied_forces(m)
     add_friction(m)
-    balance = np.zeros(h.n_v, dtype=out.dtype)  # M wdot - psi
-    dynamics_residual(m, balance, 0)
+    dynamics = np.zeros(h.n_v, dtype=out.dtype)  # M wdot - psi
+    dynamics_residual(m, dynamics, 0)
     kinematics_residual(m, yd, out)
-    out[h.n_q : h.n_q + h.n_nu] = velocities.reduced(balance)
+    out[h.n_q : h.n_q + h.n_nu] = velocities.reduced(dynamics)
     states_residual(m, yd, out)
 
 
@@ -145,7 +145,7 @@ class NullSpace(
     """
 
     source = "[NS] (11), (60), (61)"
-    kernels: ClassVar[AbstractKernels] = Explicit(residual, rhs, ((rhs, SADDLE),))
+    kernels: ClassVar[AbstractKernels] = Explicit(residual, rhs, (rhs,), balance)
     director_constraints: DirectorConstraints = "rows"
 
 

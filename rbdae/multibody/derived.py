@@ -1,7 +1,7 @@
 """Jacobians of recorded code: derivatives of what has been recorded of the residual, or of the right-hand side.
 
-Nobody writes them. Where a kernel solves a linear system on its way (`rbdae.formulations.base.Solved`), the solution x
-is differentiated by the residual r(x, y) of this system,
+Nobody writes them. Where a kernel solves a linear system on its way (`rbdae.formulations.base.Explicit`), the solution
+x is differentiated by the residual r(x, y) of this system,
 
     dx = -A^-1 dr,    dr at fixed x,
 
@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.formulations.base import Callback, Derivative, Explicit, Solved
-from rbdae.formulations.explicit import SADDLE
+from rbdae.formulations.base import Callback, Derivative, Explicit
+from rbdae.formulations.explicit import balance
 from rbdae.graph.derivatives import inputs_of, tangents
 from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import Recorder
 from rbdae.kernels.entry import Entry
+from rbdae.kernels.linear.columns import solve_columns
 from rbdae.kernels.memory import multipliers, normals, solution
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.recording import (
@@ -90,26 +91,25 @@ def derivative_rows(
         by = inputs_of(g, "y", n) if kernel.by == "state" else inputs_of(g, "parameter", 1)
     seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(by)}
     kernels = workspace.settings.kernels
-    solved = dict(kernels.solved).get(kernel.of) if isinstance(kernels, Explicit) else None
     if kernel.by == "parameter":
         pass  # of a single direction a sweep through the factorisation is as short, and closer
-    elif solved is not None:
-        seeds |= _of_solution(workspace, solved, ran, seeds, len(by))
+    elif isinstance(kernels, Explicit) and kernels.balance is not None and kernel.of in kernels.solving:
+        seeds |= _of_solution(kernels.balance, ran, seeds, len(by))
     elif ran.m.head.n_frictions and workspace.settings.reduced:
-        seeds |= _of_normals(workspace, ran, seeds, len(by))
+        seeds |= _of_normals(ran, seeds, len(by))
     if "yd" in shapes and kernel.by == "state":
         seeds |= {node: {j: c} for j, node in enumerate(inputs_of(g, "yd", n))}
     return ran, tangents(g, outputs, seeds)
 
 
 def _of_solution(
-    workspace: Workspace, solved: Solved, ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int
+    balance: Entry, ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int
 ) -> dict[int, Mapping[int, int]]:
     """The derivatives, by as many numbers as `width` says, of the solution of a linear system that a kernel has left in
     the memory."""
     recorder = ran.recorder
     g, zero = recorder.graph, recorder.graph.const(0.0)
-    at, W = _columns(workspace, solved, ran, seeds, width)
+    at, W = _columns(balance, ran, seeds, width)
     out: dict[int, Mapping[int, int]] = {}
     for node, row in zip([*at.values()][: ran.m.head.n_v], W, strict=False):
         minus = {j: recorder.number(value) for j, value in enumerate(row) if recorder.number(value) != zero}
@@ -118,14 +118,12 @@ def _of_solution(
     return out
 
 
-def _of_normals(
-    workspace: Workspace, ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int
-) -> dict[int, Mapping[int, int]]:
+def _of_normals(ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int) -> dict[int, Mapping[int, int]]:
     """The same of the normal forces of friction, N(q, la) at the multipliers that belong to the state."""
     recorder = ran.recorder
     g, zero, read = recorder.graph, recorder.graph.const(0.0), normals
     found = [recorder.number(value) for value in read(ran.m)]
-    at, W = _columns(workspace, SADDLE, ran, seeds, width)
+    at, W = _columns(balance, ran, seeds, width)
     by_balance = [recorder.number(value) for value in read(ran.m)]  # of the placeholders of la
     of_la = {
         node: {j: g.neg(recorder.number(value)) for j, value in enumerate(row)}
@@ -142,7 +140,7 @@ def _of_normals(
 
 
 def _columns(
-    workspace: Workspace, solved: Solved, ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int
+    balance: Entry, ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int
 ) -> tuple[dict[int, int], Any]:
     """The solution x = (vdot, la) of a linear system that a kernel has left in the memory, by the nodes of placeholders
     in its balance, and the derivatives of x with the other sign."""
@@ -152,14 +150,14 @@ def _columns(
     vd = [recorder.number(value) for value in solution(m)[:n_v]]
     x = [*vd, *(recorder.number(value) for value in multipliers(m)[:n_la])]
     placeholders = recorder.with_inputs("x", [recorder.value(node) for node in x])
-    balance = np.zeros(n_v + n_la, dtype=object)
+    rows = np.zeros(n_v + n_la, dtype=object)
     before = set(recorder.guards)
-    solved.balance(m, placeholders, balance)
+    balance(m, placeholders, rows)
     at = dict(zip((symbol.node for symbol in placeholders), x, strict=True))
     _replace_guards(recorder, before, at)
-    changes = tangents(g, [recorder.number(value) for value in balance], seeds)
+    changes = tangents(g, [recorder.number(value) for value in rows], seeds)
     W = _matrix(recorder, changes, at, (n_v + n_la, width))
-    solved.columns(m, W)
+    solve_columns(m, W)
     return at, W
 
 

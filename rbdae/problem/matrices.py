@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, final
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, final
 
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae._frozen import brief_repr
 from rbdae.formulations.table import FORMULATIONS
-from rbdae.kernels import matrices as kernels
-from rbdae.multibody.bound import bound
+from rbdae.graph.derivatives import tangents
+from rbdae.graph.in_python import InPython
+from rbdae.kernels.matrices import terms
 from rbdae.multibody.memory import Memory
+from rbdae.multibody.recording import MOST_NODES, run, selection_numbers
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from scipy.sparse import spmatrix
 
 Matrix: TypeAlias = "Mat | spmatrix"
+
+_MOST = 8
+"""Recordings that are kept."""
 
 _LARGE = 300
 """M, G and K of more velocities are sparse by default."""
@@ -118,108 +123,86 @@ def _with_all_rows(workspace: Workspace) -> Workspace:
     return Workspace(Memory.of(workspace.model, settings), replace(selection, velocities=None))
 
 
-def _parts(x: Vec, shape: tuple[int, ...], *blocks: tuple[int, int]) -> list[Any]:
-    """Blocks of these shapes, one after the other in each part of x, (*shape, *block) each."""
-    sizes = np.cumsum([m * n for m, n in blocks])
-    parts = np.split(x.reshape(*shape, sizes[-1]), sizes[:-1], axis=-1)
-    return [part.reshape(*shape, *block) for part, block in zip(parts, blocks, strict=True)]
+class _Recorded(NamedTuple):
+    """What the kernel has recorded, where its guards fall so: its values and the entries of K, M, W and G, which are at
+    these rows and columns."""
 
-
-class _Places(NamedTuple):
-    """The entries of equal blocks in a matrix, each with its place among the numbers of the blocks."""
-
-    rows: Ints
-    columns: Ints
-    taken: Ints
-
-    @classmethod
-    def of(cls, rows: Any, columns: Any, block: tuple[int, int], where: Any = True) -> Self:
-        """Those of blocks that begin at `rows` and `columns`, (...), where their entries exist."""
-        shape = (*rows.shape, *block)
-        i = np.broadcast_to(rows[..., None, None] + np.arange(block[0])[:, None], shape)
-        j = np.broadcast_to(columns[..., None, None] + np.arange(block[1]), shape)
-        exist = np.broadcast_to(where, shape)
-        return cls(i[exist], j[exist], np.flatnonzero(exist))
-
-
-def _matrix(shape: tuple[int, int], sparse: bool, places: Sequence[_Places], *blocks: Any) -> Matrix:
-    """The matrix of some blocks, no two of which have an entry at one place."""
-    rows, columns = (np.concatenate([each[k] for each in places]) for k in range(2))
-    values = np.concatenate([block.ravel()[each.taken] for each, block in zip(places, blocks, strict=True)])
-    if sparse:
-        from scipy.sparse import csc_matrix
-
-        return csc_matrix((values, (rows, columns)), shape=shape)
-    out = np.zeros(shape)
-    out[rows, columns] = values
-    return out
+    function: InPython
+    falls: list[bool]
+    places: list[tuple[Ints, Ints]]
 
 
 @final
 class MatrixView:
-    """Makes the matrices of one problem."""
+    """Makes the matrices of one problem, by the derivatives of what `rbdae.kernels.matrices` records."""
 
     def __init__(self, of: Workspace) -> None:
-        self._of = of.layout
-        workspace = _with_all_rows(of)
-        self._unreduced = workspace.settings is not of.settings
-        self._layout, self._spatial = workspace.layout, workspace.settings.spatial != 0
-        o, p = workspace.arrays["bodies"][:-1], workspace.arrays["primitives"]
-        nr, na, ni = (int(o[name][0]) for name in ("nr", "na", "ni"))
-        self._size = nr, na, ni
-        self._of_side = 1 + workspace.settings.forms  # Gw of a side, and W
-        self._terms = bound(workspace, kernels.terms)
-        free = o[o["nt"] == 3]
-        self._masses, diagonal = free["mass"][:, None, None] * np.eye(3), np.eye(3, dtype=bool)
-        # the bodies of both sides of the primitives; any in place of the ground, of which there is nothing
-        self._beside = body = np.minimum(p["body"], len(o) - 1)
-        x, w = o["iv"], o["iv"] + o["nt"]
-        self._w = w
-        self._M = _Places.of(free["iv"], free["iv"], (3, 3), diagonal), _Places.of(w, w, (nr, nr))
-        rates = True if ni == 0 else np.eye(nr, dtype=bool)
-        of_K = _Places.of(o["iq"] + o["nt"], w, (na, nr), rates)
-        self._K = _Places.of(free["iq"], free["iv"], (3, 3), diagonal), of_K
-        there = (p["body"] < len(o))[..., None, None] & (np.arange(3) < p["n"][:, None])[:, None, :, None]
-        translating = there & (o["nt"][body] == 3)[..., None, None]
-        translating = translating & (diagonal | (p["linear"] == 0)[:, None, None, None])
-        la = np.broadcast_to(p["row"][:, None], body.shape)
-        G = (
-            _Places.of(o["il"], w, (ni, nr)),
-            _Places.of(la, x[body], (3, 3), translating),
-            _Places.of(la, w[body], (3, nr), there),
-        )
-        self._GT = [_Places(each.columns, each.rows, each.taken) for each in G]
+        self._of, self._workspace = of.layout, _with_all_rows(of)
+        self._unreduced = self._workspace.settings is not of.settings
+        self._known: list[_Recorded] = []
 
     def at(self, t: float, y: Vec, sparse: bool | None, reduced: tuple[Vec, Mat] | None) -> Matrices:
         """At one state; `sparse` says how M, G and K come (None: by size), `reduced` has w, T of null space."""
         nu = y[self._of.v]
         if self._unreduced and reduced is not None:
             y = np.concatenate([y[self._of.q], reduced[0], y[self._of.s]])
-        n_v, n_la, n_q = self._layout.n_velocities, self._layout.n_constraints, self._layout.q.stop
+        layout = self._workspace.layout
+        n_v, n_la, n_q = layout.n_velocities, layout.n_constraints, layout.q.stop
         sparse = n_v > _LARGE if sparse is None else sparse
-        n, sides = len(self._w), self._beside.shape
-        nr, na, ni = self._size
-        of_body, of_side = [(3, 3), (nr, nr), (na, nr), (ni, nr)], [(3, 3), *[(3, nr)] * self._of_side]
-        a_body, a_side = (sum(i * j for i, j in blocks) for blocks in (of_body, of_side))
-        sizes = n_la, n_la, n_la, n_v, n * a_body, sides[0] * 2 * a_side
-        out = np.empty(sum(sizes))
-        self._terms(t, y, out)
-        g, g_I, g_II, psi, in_bodies, in_joints = np.split(out, np.cumsum(sizes[:-1]))
-        d, M, K, G_int = _parts(in_bodies, (n,), *of_body)
-        Gx, *Gw = _parts(in_joints, sides, *of_side)
-        if self._spatial:  # R J R^T, K R^T, G R^T, R psi
-            R, of_w = np.swapaxes(d, 1, 2), self._w[:, None] + np.arange(3)
-            psi[of_w] = (R @ psi[of_w][..., None])[..., 0]
-            M, K, Gw = R @ M @ d, K @ d, [G @ d[self._beside] for G in Gw]
-        GT, *W = (_matrix((n_v, n_la), sparse, self._GT, G_int, Gx, G) for G in Gw)
+        values, places = self._values(t, y)
+        ends = np.cumsum([n_la, n_la, n_la, n_v, *(len(rows) for rows, _ in places)])[:-1]
+        g, g_I, g_II, psi, *entries = np.split(values, ends)
+        shapes = (n_q, n_v), (n_v, n_v), (n_v, n_la), (n_la, n_v)
+        K, M, W, G = map(partial(_matrix, sparse), shapes, places, entries)
         T, r = None, None
         if reduced is not None:
             w, T = reduced
             r = T @ nu - w
-        return Matrices(
-            _matrix((n_v, n_v), sparse, self._M, self._masses, M),
-            GT.T,
-            _matrix((n_q, n_v), sparse, self._K, np.broadcast_to(np.eye(3), self._masses.shape), K),
-            *(g, g_I, g_II, psi),
-            *(W[0] if W else GT, T, r),
-        )
+        return Matrices(M, G, K, g, g_I, g_II, psi, W, T, r)
+
+    def _values(self, t: float, y: Vec) -> tuple[Vec, list[tuple[Ints, Ints]]]:
+        """(g, g_I, g_II, psi) and the entries, with their places."""
+        layout, selection = self._workspace.layout, selection_numbers(self._workspace)
+        x = np.zeros(2 * layout.n_velocities + layout.n_constraints)
+        inputs = {"t": [t], "y": y, "yd": x, "c": [0.0], "selection": selection}
+        for known in self._known:
+            values = known.function(inputs)
+            if [*map(bool, values[: len(known.falls)])] == known.falls:
+                break
+        else:
+            known = self._recorded((t, y, x, 0.0))
+            self._known = [known, *self._known[: _MOST - 1]]
+            values = known.function(inputs)
+        return np.array(values[len(known.falls) :], dtype=float), known.places
+
+    def _recorded(self, point: tuple[float, Vec, Vec, float]) -> _Recorded:
+        """The recording at a state."""
+        layout = self._workspace.layout
+        n_v, n_la, n_q = layout.n_velocities, layout.n_constraints, layout.q.stop
+        n = 3 * n_la + n_v
+        sizes = n_q, n_v, n_v, n_la
+        ran = run(self._workspace, terms, {"out": (n + sum(sizes),)}, point, MOST_NODES)
+        recorder, g = ran.recorder, ran.recorder.graph
+        outputs = [recorder.number(value) for value in ran.out]
+        one = g.const(1.0)
+        x = [symbol.node for symbol in recorder.inputs("yd")]
+        rows = iter(tangents(g, outputs[n:], {node: {j: one} for j, node in enumerate(x)}))
+        nodes, places = outputs[:n], []
+        for size, first in zip(sizes, (0, n_v, 2 * n_v, 0), strict=True):
+            entries = [(i, j - first, node) for i in range(size) for j, node in sorted(next(rows).items())]
+            nodes += [node for *_, node in entries]
+            found = np.array([each[:2] for each in entries], dtype=np.int64).reshape(-1, 2)
+            places.append((found[:, 0], found[:, 1]))
+        functions = [function.plain for function in recorder.functions]
+        return _Recorded(InPython(g, [*recorder.guards, *nodes], functions), [*recorder.guards.values()], places)
+
+
+def _matrix(sparse: bool, shape: tuple[int, int], places: tuple[Ints, Ints], values: Vec) -> Matrix:
+    """The matrix of these entries."""
+    if sparse:
+        from scipy.sparse import csc_matrix
+
+        return csc_matrix((values, places), shape=shape)
+    out = np.zeros(shape)
+    out[places] = values
+    return out

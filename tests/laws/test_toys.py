@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import test_derivatives as derivatives
 import test_equivalence as equivalence
+import toy_term
 from cases import Pairing
 from force_cases import P, Q, two_bodies
 from inside import Vec, pack
@@ -222,3 +223,20 @@ def test_a_formulation_is_not_known_by_its_name():
         rbdae.formulate(system, StiffJoints(), constraint="momentum")
     assert rbdae.formulate(system, StiffJoints()).formulation == StiffJoints.name
     assert StiffJoints.name not in FORMULATIONS and all(f != StiffJoints.name for f, _, _ in rbdae.pairings())
+
+
+@pytest.mark.parametrize("solver", ["rbdae:energy-momentum", "rbdae:dop853"])
+def test_a_term_for_all_bodies_is_known_to_equations_energy_and_steps(solver, monkeypatch):
+    """It stands in one place: momentum decays by its rate, and its work is the change of the energy."""
+    toy_term.add(monkeypatch)
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    body = system.add_body("body", mass=2.0, inertia=(1.0, 2.0, 3.0), velocity=(3.0, 0.0, 0.0))
+    system.add_force(Bushing(body, stiffness=0.0, rotational_stiffness=1.0))
+    steps = {"step": 0.01} if solver == "rbdae:energy-momentum" else {"rtol": 1e-10, "atol": 1e-10}
+    form = "hamiltonian" if solver == "rbdae:energy-momentum" else "index-0"
+    problem = rbdae.formulate(system, form, rotation="quaternion", code="plain")
+    solution = rbdae.solve(problem, (0.0, 0.1), solver=solver, **steps)
+    decay = np.exp(-toy_term.RATE * 0.1)
+    assert abs(solution.states["body"].velocity[-1][0] - 3.0 * decay) < 1e-6
+    assert abs(solution.energy.work[-1] + 9.0 * (1.0 - decay**2)) < 1e-5
+    assert np.abs(solution.energy.balance).max() < 1e-9

@@ -18,7 +18,13 @@ from typing import Any, final
 import numpy as np
 
 from rbdae.graph.functions import Array, Memory, maximum, sqrt
-from rbdae.kernels.bodies.gather import clear_forces, gather_force_states, gather_positions, gather_velocities
+from rbdae.kernels.bodies.gather import (
+    clear_forces,
+    gather_force_states,
+    gather_positions,
+    gather_velocities,
+    write_body,
+)
 from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.conserving.bodies import Rodrigues
 from rbdae.kernels.conserving.directors import Directors
@@ -48,11 +54,6 @@ def places(bodies: list[Rodrigues]) -> list[slice]:
     """The places of the unknowns of bodies."""
     ends = np.cumsum([0, *(body.o.nt + 3 for body in bodies)]).tolist()
     return [slice(*pair) for pair in pairwise(ends)]
-
-
-def natural(m: Memory) -> list[Array]:
-    """Natural coordinates (x, d1, d2, d3), (4, 3), of the bodies."""
-    return [np.vstack([s.x, s.d.reshape(3, 3)]) for s in states(m)[:-1]]
 
 
 def put(m: Memory, z: list[Array], rates: list[Array] | None = None) -> None:
@@ -97,7 +98,7 @@ class Step:
         clear_forces(m)
         for force in forces_in_step(m, self.h, halves):
             force.act()
-        applied = [f * half for f in _loads(m)]
+        applied = [f * half for f in _of_bodies(m, "fx", "fd")]
         joints = joint_forces(m, self.at_joints, self.mu)
         weights = [np.vstack([b.o.weight, b.o.weight_d.reshape(3, 3)]) * half for b in self.bodies]
         return [(w, f + g) for w, f, g in zip(weights, applied, joints, strict=True)]
@@ -109,9 +110,9 @@ class Step:
         return joint_rows(self.m, 0)
 
 
-def _loads(m: Memory) -> list[Array]:
-    """The natural forces (4, 3) of the bodies."""
-    return [np.vstack([s.fx, s.fd.reshape(3, 3)]) for s in states(m)[:-1]]
+def _of_bodies(m: Memory, x: str, d: str) -> list[Array]:
+    """Natural coordinates ``"x", "d"`` of the bodies, or forces ``"fx", "fd"``, (4, 3)."""
+    return [np.vstack([getattr(s, x), getattr(s, d).reshape(3, 3)]) for s in states(m)[:-1]]
 
 
 def joint_rows(m: Memory, level: int) -> Array:
@@ -131,7 +132,7 @@ def joint_forces(m: Memory, z: list[Array], mu: Array) -> list[Array]:
     n = head(m).n_internal
     multipliers(m)[n : n + len(mu)] = mu
     primitive_forces(m)
-    return _loads(m)
+    return _of_bodies(m, "fx", "fd")
 
 
 def newton(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: type[Rodrigues]) -> None:
@@ -181,12 +182,11 @@ def advance(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: typ
         q, v = body.o.iq, head(m).n_q + body.o.iv
         parts = zip(body.position(r), body.end(r), strict=True)
         for at, (translation, rotation) in zip((q, v), parts, strict=True):
-            both = np.concatenate([translation[: body.o.nt], rotation])
-            out[at : at + len(both)] = both
+            write_body(body.o, translation, rotation, out, at)
     _advance_windings(step, out)
 
 
-def _finish(step: Any) -> None:
+def _finish(step: Step) -> None:
     """The momenta at the end of a step of QUAT.VI, on the constraints: M dv + G^T nu = 0, G (v + dv) = 0 at z1."""
     m = step.m
     for body, both in zip(step.bodies, step.forces(), strict=True):
@@ -216,7 +216,7 @@ def _advance_windings(step: Step, out: Array) -> None:
         return
     gather_positions(m, out)
     place(m)
-    d = [(now - before) * 0.5 for now, before in zip(natural(m), step.start, strict=True)]
+    d = [(now - before) * 0.5 for now, before in zip(_of_bodies(m, "x", "d"), step.start, strict=True)]
     put(m, [before + half for before, half in zip(step.start, d, strict=True)], [half * (2.0 / step.h) for half in d])
     for force in forces_in_step(m, step.h, [*d, np.zeros((4, 3))]):
         if isinstance(force, AlongInStep) and force.e.winding == 1:

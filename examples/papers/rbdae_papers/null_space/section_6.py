@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 import rbdae
-from rbdae import rotations
 from rbdae._arrays import Mat
 from rbdae.show.figures import COLOURS, new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
 from rbdae_papers.item import Settings, attempt, item, numbers
 from rbdae_papers.null_space.equations import LEGEND, NAMES, PROJECTION, problem
 from rbdae_papers.null_space.references import errors, reference
+from rbdae_papers.orthonormal import orthonormalised
 from rbdae_papers.panels import framed
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _run_norm(how: Settings) -> Finding:
 
 def _seconds(M: Mat, method: _Method) -> float:
     """The least time per matrix for a stack, s."""
-    return min(timeit.repeat(lambda: rotations.orthonormalised(M, method), number=1, repeat=3)) / len(M)
+    return min(timeit.repeat(lambda: orthonormalised(M, method), number=1, repeat=3)) / len(M)
 
 
 def _run_orthonormal(how: Settings) -> Finding:
@@ -137,13 +137,13 @@ def _run_orthonormal(how: Settings) -> Finding:
     rng = np.random.default_rng(1)
     R = Rotation.from_rotvec(rng.uniform(-1.0, 1.0, (1000, 3))).as_matrix()  # far from half a turn, for the logarithm
     M = R + _OFF * rng.standard_normal(R.shape)
-    polar = rotations.orthonormalised(M[:50], "polar")
+    polar = orthonormalised(M[:50], "polar")
     rows: list[tuple[Cell, ...]] = []
     compared: list[Comparison] = []
     seconds = {}
     for method in _METHODS:
         expected = numbers("null_space", "ns-orthonormal")["distances"][method]
-        found = rotations.orthonormalised(M[:50], method)
+        found = orthonormalised(M[:50], method)
         distance = float(np.abs(found - polar).max(axis=(-2, -1)).mean())
         seconds[method] = _seconds(M[:2] if method == "logarithm" else M, method)
         rows.append((method, distance, 1e6 * seconds[method]))
@@ -154,8 +154,8 @@ def _run_orthonormal(how: Settings) -> Finding:
         else:
             compared.append(expect(quantity, distance, own))
     order = [2, 0, 1]
-    turned = rotations.orthonormalised(M[:50][..., order], "gram-schmidt")
-    changed = float(np.abs(turned - rotations.orthonormalised(M[:50], "gram-schmidt")[..., order]).max())
+    turned = orthonormalised(M[:50][..., order], "gram-schmidt")
+    changed = float(np.abs(turned - orthonormalised(M[:50], "gram-schmidt")[..., order]).max())
     dearer = {method: seconds[method] / seconds["spurrier-klumpp"] for method in ("polar", "logarithm")}
     compared += [
         claim("gram-schmidt: change with the order", changed, at_least(0.1 * _OFF), "depends on the order"),
