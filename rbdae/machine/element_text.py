@@ -50,7 +50,7 @@ class Turn:
         self.lines: list[str] = []
         self._label, self._graph, self._width, self._steps = label, graph, width, steps
         self._kind = register(width)
-        self._bases: dict[tuple[int, int], str] = {}
+        self._bases: dict[tuple[str, int, int], str] = {}
         self._names: dict[int, str] = {}  # not the numbers of nodes, which depend on the number of inputs
         self._tests: dict[int, str] = {}
         self._conditions: list[str] = []
@@ -155,25 +155,27 @@ class Turn:
 
     def _address(self, name: str, vector: str, group: int, distance: int, lane: int) -> str:
         step = self._steps[group]
-        base = self._base(group, 0 if step is not None else lane)
+        base = self._base(vector, group, 0 if step is not None else lane)
         distance += lane * step if step is not None else 0
-        self.lines += [
-            f"{name}q = getelementptr double, ptr %{vector}, i64 {base}",
-            f"{name} = getelementptr double, ptr {name}q, i64 {distance}",
-        ]
+        if not distance:
+            return base
+        self.lines.append(f"{name} = getelementptr double, ptr {base}, i64 {distance}")
         return name
 
-    def _base(self, group: int, lane: int) -> str:
-        """The place of a group's first entry for the element in a lane."""
-        if (group, lane) in self._bases:
-            return self._bases[group, lane]
-        base, step = f"%{self._label}.b{group}.{lane}", self._steps[group]
-        if step is not None:
+    def _base(self, vector: str, group: int, lane: int) -> str:
+        """The address of a group's first entry in a vector, for the element in a lane."""
+        if (vector, group, lane) in self._bases:
+            return self._bases[vector, group, lane]
+        base, step = f"%{self._label}.{vector}{group}.{lane}", self._steps[group]
+        at = f"%first{group}"
+        if step is not None and step:
+            at = f"{base}a"
             self.lines += [
                 f"{base}m = mul nsw i64 %{self._label}.e, {step}",
-                f"{base} = add nsw i64 {base}m, %first{group}",
+                f"{at} = add nsw i64 {base}m, %first{group}",
             ]
-        else:
+        elif step is None:
+            at = f"{base}a"
             width = sum(step is None for step in self._steps)
             column = sum(step is None for step in self._steps[:group]) + lane * width
             self.lines += [
@@ -182,7 +184,8 @@ class Turn:
                 f"{base}p = getelementptr i32, ptr %indices, i64 {base}t",
                 f"{base}q = getelementptr i32, ptr {base}p, i64 {column}",
                 f"{base}i = load i32, ptr {base}q, align 4",
-                f"{base} = sext i32 {base}i to i64",
+                f"{at} = sext i32 {base}i to i64",
             ]
-        self._bases[group, lane] = base
+        self.lines.append(f"{base} = getelementptr double, ptr %{vector}, i64 {at}")
+        self._bases[vector, group, lane] = base
         return base

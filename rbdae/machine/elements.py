@@ -214,6 +214,9 @@ class _Function:
             *firsts,
             f"%table = add i64 %data, {len(self._steps)}",
         ]
+        if self._kind.count == 1:
+            turn = self._turn("one", 1)
+            return "\n".join([*lines, *turn.lines, f"ret i1 {turn.holds()}", "}"])
         if lanes and not rest:  # those that are stored twice are the same
             lines += self._many("%to", "end")
             return "\n".join([*lines, "end:", "ret i1 %lanes.holds", "}"])
@@ -247,9 +250,7 @@ class _Function:
         last = [f"%last = sub i64 {end}, {w}", "br label %lanes"]
         return [*last, *self._loop("lanes", w, "%from", end, "true", "entry", after)]
 
-    def _loop(
-        self, label: str, width: int, first: str, end: str, held: str, before: str, after: str = "end"
-    ) -> list[str]:
+    def _turn(self, label: str, width: int) -> Turn:
         turn = Turn(label, self._kind.graph, width, self._steps)
         for k in self._kind.order:
             turn.compute(k, self._inputs.get(k))
@@ -257,6 +258,12 @@ class _Function:
                 turn.store(k, number, vector, *column, adds=adds)
             if k in self._kind.guards:
                 turn.rely(k, self._kind.guards[k])
+        return turn
+
+    def _loop(
+        self, label: str, width: int, first: str, end: str, held: str, before: str, after: str = "end"
+    ) -> list[str]:
+        turn = self._turn(label, width)
         step = f"%{label}.{'step' if width > 1 else 'next'}"
         lines = [
             f"{label}:",

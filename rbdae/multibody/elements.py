@@ -88,7 +88,7 @@ def elements_of(workspace: Workspace, entries: Pattern | None) -> Elements | Non
 def elements_apart(workspace: Workspace, first: int = 0) -> tuple[Elements, Ints, Ints] | None:
     """The elements of the residual with, after it, the entries of dF/dy and dF/dyd; the rows of these entries and their
     columns, those of dF/dyd after those of dF/dy. All is of the rows from `first` on. None if the model is not the sum
-    of elements.
+    of elements, or there are none of these rows.
 
     Raises NotStraight, NoDerivative where an element cannot be recorded.
     """
@@ -106,6 +106,8 @@ def elements_apart(workspace: Workspace, first: int = 0) -> tuple[Elements, Ints
         results[of] = [(node, at - first) for node, at in rows]
         results[of] += [(node, n - first + at) for node, at in known.placed(entries)]
     columns, rows_of = np.divmod(keys, n)
+    if not any(results.values()):
+        return None
     return _summed(workspace, n - first + len(keys), lambda of: results[of]), rows_of, columns
 
 

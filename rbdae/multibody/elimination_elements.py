@@ -260,7 +260,7 @@ class Work:
         return self.size - n
 
     def places(self, joints: Ints, rows: int) -> list[Place]:
-        """The places of D of some joints of a kind by rows, its lower triangle, of its diagonal, of g, and of floors."""
+        """The places of D of joints of a kind, its lower triangle by rows, of its diagonal, of g, and of floors."""
         n = rows * (rows + 1) // 2 + (3 if self.floored else 2) * rows
         return [Place("work", "own", self.block[joints] + i) for i in range(n)]
 

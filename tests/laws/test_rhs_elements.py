@@ -11,6 +11,7 @@ from cases import Pairing
 from test_elements import steered, tree
 
 import rbdae
+from rbdae.problem import start
 
 
 def balls(n: int) -> rbdae.System:
@@ -229,6 +230,26 @@ def test_multipliers_come_with_them(monkeypatch, rng, model, pairing):
     wanted = one.multipliers(0.0, y)
     np.testing.assert_allclose(other.multipliers(0.0, y), wanted, rtol=0.0, atol=1e-12 * np.abs(wanted).max())
     assert len(kinds) == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "velocity"),
+    [("tree", "coordinate"), ("balls", "angular"), ("loop", "coordinate"), ("redundant", "angular"),
+     ("steered", "angular"), ("states", "angular"), ("forces", "coordinate")],
+)  # fmt: skip
+def test_starts_of_long_models_are_those_of_the_kernel(monkeypatch, model, velocity):
+    """Rates, and multipliers."""
+    options = {"redundant": "minimum-norm"} if model == "redundant" else {}
+    pairing, found = Pairing("index-2", "quaternion", velocity), []
+    wanted = cases.formulate((MODELS | FORCED)[model](), pairing, **options)
+    monkeypatch.setattr(inside.rhs_elements, "NUMPY_FROM", 1)
+    monkeypatch.setattr(inside.rhs_elements, "enough", lambda *_: True)
+    by_numpy = inside.rhs_elements.rates_by_numpy
+    monkeypatch.setattr(start, "rates_by_numpy", lambda *given: found.append(by_numpy(*given)) or found[-1])
+    problem = cases.formulate((MODELS | FORCED)[model](), pairing, **options)
+    assert len(found) == 1 and found[0] is not None
+    for one, other in ((problem.y0, wanted.y0), (problem.yd0, wanted.yd0)):
+        np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-12 * max(1.0, np.abs(other).max()))
 
 
 def test_other_numbers_are_those_of_the_model(monkeypatch, rng):
