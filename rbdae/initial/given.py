@@ -17,6 +17,7 @@ from rbdae._arrays import Bools, Mat, cross
 from rbdae.body import INITIAL_VALUES
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.model import Model
+from rbdae.rotations.quaternions import from_rotation_vector, multiplied
 
 Hold: TypeAlias = Sequence[str | tuple[str, str]]
 
@@ -131,10 +132,7 @@ class Known:
 
 def turned(p: Mat, turns: Mat) -> Mat:
     """Unit quaternions (n, 4) after turns by rotation vectors (n, 3) in the body frames."""
-    angle = np.linalg.norm(turns, axis=1, keepdims=True)
-    w, v = np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * turns
-    a, u = p[:, :1], p[:, 1:]
-    out = np.hstack([a * w - np.sum(u * v, axis=1, keepdims=True), a * v + w * u + cross(u, v)])
+    out = multiplied(p, from_rotation_vector(turns))
     return np.asarray(out / np.linalg.norm(out, axis=1, keepdims=True))
 
 
