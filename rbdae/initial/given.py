@@ -138,18 +138,16 @@ def turned(p: Mat, turns: Mat) -> Mat:
 
 def check_hold(hold: object) -> Hold:
     """Names of bodies, or pairs of a name and a part; refuses everything else."""
-    if not isinstance(hold, (list, tuple)):
-        raise TypeError(
-            f"hold must be a list of names of bodies, or of pairs (name, 'x'), got {_check.show(hold)}; pass e.g. "
-            "hold=['crank']"
-        )
-    for item in hold:
+
+    def named(item: object) -> bool:
         pair = isinstance(item, (list, tuple)) and len(item) == 2 and all(isinstance(part, str) for part in item)
-        if not (isinstance(item, str) or pair):
-            raise TypeError(
-                f"hold: an item must be the name of a body, or a pair such as ('crank', 'x'), got {_check.show(item)}; "
-                "correct it"
-            )
+        return pair or isinstance(item, str)
+
+    if not isinstance(hold, (list, tuple)) or not all(map(named, hold)):
+        raise TypeError(
+            f"hold must be a list of names of bodies, or of pairs such as ('crank', 'x'), got {_check.show(hold)}; "
+            "pass e.g. hold=['crank']"
+        )
     return hold
 
 
