@@ -17,6 +17,7 @@ from rbdae._arrays import Bools, Mat, cross
 from rbdae.body import INITIAL_VALUES
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.model import Model
+from rbdae.rotations.quaternions import from_rotation_vector, multiplied
 
 Hold: TypeAlias = Sequence[str | tuple[str, str]]
 
@@ -131,27 +132,22 @@ class Known:
 
 def turned(p: Mat, turns: Mat) -> Mat:
     """Unit quaternions (n, 4) after turns by rotation vectors (n, 3) in the body frames."""
-    angle = np.linalg.norm(turns, axis=1, keepdims=True)
-    w, v = np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * turns
-    a, u = p[:, :1], p[:, 1:]
-    out = np.hstack([a * w - np.sum(u * v, axis=1, keepdims=True), a * v + w * u + cross(u, v)])
+    out = multiplied(p, from_rotation_vector(turns))
     return np.asarray(out / np.linalg.norm(out, axis=1, keepdims=True))
 
 
 def check_hold(hold: object) -> Hold:
     """Names of bodies, or pairs of a name and a part; refuses everything else."""
-    if not isinstance(hold, (list, tuple)):
-        raise TypeError(
-            f"hold must be a list of names of bodies, or of pairs (name, 'x'), got {_check.show(hold)}; pass e.g. "
-            "hold=['crank']"
-        )
-    for item in hold:
+
+    def named(item: object) -> bool:
         pair = isinstance(item, (list, tuple)) and len(item) == 2 and all(isinstance(part, str) for part in item)
-        if not (isinstance(item, str) or pair):
-            raise TypeError(
-                f"hold: an item must be the name of a body, or a pair such as ('crank', 'x'), got {_check.show(item)}; "
-                "correct it"
-            )
+        return pair or isinstance(item, str)
+
+    if not isinstance(hold, (list, tuple)) or not all(map(named, hold)):
+        raise TypeError(
+            f"hold must be a list of names of bodies, or of pairs such as ('crank', 'x'), got {_check.show(hold)}; "
+            "pass e.g. hold=['crank']"
+        )
     return hold
 
 

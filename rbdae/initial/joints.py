@@ -17,12 +17,13 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Mat, Vec, cross
+from rbdae._arrays import Ints, Mat, Vec
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels.constraints.drives import ANGLE, LENGTH
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.model import Model
 from rbdae.problem.contract import ProjectionError
+from rbdae.rotations.quaternions import multiplied, purely
 
 EXACT = 1e-14
 """Violations over their sizes up to here are left alone."""
@@ -234,8 +235,7 @@ def _combined(c: Mat, Z: Mat) -> Mat:
 
 def _displaced(here: BodyMotion, step: Mat) -> BodyMotion:
     """The bodies after displacements and small turns (n + 1, 6)."""
-    a, u, w = here.p[:, :1], here.p[:, 1:], step[:-1, 3:]
-    turn = np.hstack([-np.sum(u * w, axis=1, keepdims=True), a * w + cross(u, w)])
+    turn = multiplied(here.p, purely(step[:-1, 3:]))
     return replace(here, x=here.x + step[:-1, :3], p=_unit(here.p + 0.5 * turn))
 
 

@@ -20,7 +20,7 @@ from rbdae.kernels.readings import WIDTH
 from rbdae.problem.owners import Owner
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
-from rbdae.rotations.vectors import angular_velocity, largest_row
+from rbdae.rotations.vectors import angular_velocity, axial, largest_row, skew
 
 GROUND = np.concatenate([np.zeros(3), np.eye(3).reshape(9), np.zeros(12)])
 
@@ -113,8 +113,8 @@ class Formulas:
     def _turned(self, owner: Owner) -> Any:
         """The angle of R_a^T R_b."""
         R = self._relative(owner)
-        axial = np.array([R[j, i] - R[i, j] for i, j in ((1, 2), (2, 0), (0, 1))])
-        return np.arctan2(np.sqrt(axial @ axial), R.trace() - 1.0)
+        v = axial(R)
+        return np.arctan2(np.sqrt(v @ v), R.trace() - 1.0)
 
     def _spin(self, owner: Owner) -> Any:
         """The angular velocity of b relative to a, in the frame of a."""
@@ -135,8 +135,8 @@ class Formulas:
                 force, torque = force + own, torque + moment + cross(joint.points[side] @ D, own)
         Om = angular_velocity(D, self._body(b)[15:].reshape(3, 3))
         J = B["inertia"]
-        W = _skew(Om)
-        second = W @ W + _skew(np.linalg.inv(J) @ (D @ torque - cross(Om, J @ Om)))
+        W = skew(Om)
+        second = W @ W + skew(np.linalg.inv(J) @ (D @ torque - cross(Om, J @ Om)))
         return np.concatenate([force / B["mass"] if B["nt"] == 3 else np.zeros(3), (second.T @ D).ravel()])
 
     # ------------------------------------------------------------ forces
@@ -205,8 +205,3 @@ def _rate_of(value: Any, x: Any, rates: Any) -> Any:
     }
     (change,) = tangents(recorder.graph, [value.node], along)
     return recorder.result(change[0]) if change else 0.0
-
-
-def _skew(v: Any) -> Any:
-    """The matrix with skew(v) x = v x x."""
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])

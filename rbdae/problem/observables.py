@@ -114,16 +114,6 @@ class Observable:
         """The docstring of its function."""
         return (getattr(self.of, "__doc__", None) or "").strip()
 
-    @property
-    def text(self) -> str:
-        """The sentence of help texts."""
-        components = ", ".join(self.parts[0].components)
-        of = ("", ", by the name of the body", ", [joint][body]")[_DEPTH[self.owner]]
-        shape = f"components {components}, " if components else ""
-        return (
-            f"{self.note or self.name}\n\n{with_unit(self.name, self.parts[0].unit)}{of}; {shape}vectorised over rows."
-        )
-
     def owned(self, value: Any) -> Iterator[tuple[str, Any]]:
         """The values with the names of what they belong to: that of the observable, a body, a joint on a body."""
         if self.owner == "system":

@@ -710,7 +710,7 @@ def _reading(line: Observable) -> Callable[..., Any]:
         out = segments.each(times, states, line.rows)
         return line.first(out) if single else out
 
-    read.__name__, read.__doc__ = line.name, line.text
+    read.__name__, read.__doc__ = line.name, line.note
     return read
 
 

@@ -14,6 +14,7 @@ from rbdae.joints.primitives import Coincidence, Distance, Dot1, Dot2
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.model import Model
 from rbdae.multibody.rhs_elements import rates_by_numpy
+from rbdae.problem.formulas import GROUND
 from rbdae.problem.interpretation import Interpretation
 
 ROUNDING: Final = 1e-8
@@ -259,6 +260,5 @@ def solve_unknowns(view: Interpretation, t: Vec, y: Mat, *, near: bool = True) -
     workspace, s = view.workspace, view.workspace.layout.s
     forces = workspace.memory.model.forces
     if forces.algebraic.any():
-        ground = np.concatenate([np.zeros(3), np.eye(3).ravel(), np.zeros(12)])
-        Z = np.concatenate([view.natural(t, y), np.broadcast_to(ground, (len(t), 1, 24))], axis=1)
+        Z = np.concatenate([view.natural(t, y), np.broadcast_to(GROUND, (len(t), 1, 24))], axis=1)
         y[:, s] = forces.with_unknowns(t, Z, y[:, s], workspace.selection.inputs, near=near)

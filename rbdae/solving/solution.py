@@ -391,7 +391,7 @@ def _along(line: Observable) -> property:
             self._observed[line] = getattr(self._problem, line.name)(self.t, self.y)
         return self._observed[line]
 
-    return property(read, doc=line.text)
+    return property(read, doc=line.note)
 
 
 attach(Solution, _along)
