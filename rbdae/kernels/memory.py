@@ -100,7 +100,6 @@ _NUMBERS = (
     "n_element_constants",
     "n_inputs",
     "n_rows",
-    "n_pairs",
     "n_tree",
     "n_closing",
     "n_q",
@@ -115,10 +114,7 @@ _NUMBERS = (
     "stabilised",
     "n_parameters",
     "n_nu",
-    "n_factor",
     "n_square_entries",
-    "n_square_factor",
-    "n_square_products",
     "n_vector",
     "n_body_unknowns",
     "n_newton",
@@ -173,16 +169,12 @@ algebraic = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_states)
 """1 for states that are algebraic unknowns."""
 formulation_parameters = MemoryArray(Content.STRUCTURE, np.float64, lambda h: h.n_parameters)
 """The parameters of the formulation, in the order of its fields."""
-pairs = MemoryArray(Content.STRUCTURE, kb.PAIR, lambda h: h.n_pairs)
-"""Pairs of primitives that share a body, with their places in `factor`."""
-factor_start = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_rows + 1)
-"""Row pointers of L in `factor`."""
-factor_column = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_factor + h.n_rows)
-"""Columns of L, then the constraint row of each place."""
+eliminated = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_rows)
+"""The constraint row at each place of the order in which joints are eliminated after the bodies."""
 references = MemoryArray(Content.SELECTION, np.float64, lambda h: (h.n_bodies, 3, 3))
 """R_ref in R = R_ref R(a) of each body, if h.referenced."""
 pivot_floor = MemoryArray(Content.SELECTION, np.float64, lambda h: h.n_rows)
-"""Pivots of D below which a joint equation is suspended; 0 disables this."""
+"""Pivots of joint equations, by their places, below which a joint equation is suspended; 0 disables this."""
 velocity_selection = MemoryArray(Content.SELECTION, np.float64, lambda h: (h.n_nu, h.n_v))
 """S of the null-space form of loops: nu = S (xdot, Omega)."""
 velocity_metric = MemoryArray(Content.SELECTION, np.float64, lambda h: 2 * h.n_v + h.n_nu)
@@ -191,6 +183,16 @@ velocity_metric = MemoryArray(Content.SELECTION, np.float64, lambda h: 2 * h.n_v
 inputs = MemoryArray(Content.SELECTION, np.float64, lambda h: h.n_inputs)
 """Values of the inputs."""
 closing_rows = MemoryArray(Content.PATTERN, np.int64, lambda h: (h.n_closing, 3))
+"""Primitive, equation of it and number of each joint equation that closes a loop."""
+square_start = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v + 1)
+"""Sparse [G; S], rows in the order of elimination: where they begin,"""
+square_column = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_square_entries)
+"""their columns,"""
+square_place = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v)
+"""the place of each equation,"""
+square_turning = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v)
+"""the body whose rotation a column is, or -1."""
+rows = MemoryArray(Content.PATTERN, np.int64, lambda h: (h.n_closing, 3))
 """Primitive, equation of it and number of each joint equation that closes a loop."""
 square_start = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v + 1)
 """Sparse [G; S], rows in the order of elimination: where they begin,"""
@@ -218,8 +220,6 @@ friction_loads = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_frictio
 """Of each joint (f, c) by these, without friction, and the derivatives of N by (f, c)."""
 friction_factors = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_frictions, h.n_frictions))
 """L U of 1 - K."""
-factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: (2, h.n_factor))
-"""L and D of the joint Schur complement."""
 newton_order = MemoryArray(Content.DEMAND, np.int64, lambda h: h.n_newton)
 """Unknowns of a step in the order in which their equations are eliminated."""
 

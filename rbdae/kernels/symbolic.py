@@ -28,6 +28,7 @@ class SymbolicMemory:
 
     def __init__(self, head: Any, arrays: Mapping[str, Any], inputs: Mapping[str, Any], recorder: Any = None) -> None:
         self.head, self.recorder = _record(head[0]), recorder
+        self.order: tuple[Any, ...] = ()  # of elimination, of least fill (`rbdae.kernels.linear.saddle`)
         self._arrays = arrays
         for name, array in inputs.items():
             setattr(self, name, array)

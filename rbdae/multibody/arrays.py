@@ -1,11 +1,10 @@
 """The arrays behind the kernels' accessors, as a model, its settings and its layout fill them, the joint graph laid out
-for the factorisation of G M^-1 G^T among them: rows, places in the factor, pairs of primitives."""
+for an elimination among them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from rbdae._arrays import Ints, copied
 from rbdae.joints.frames import joint_frame
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import ARRAYS, Content, named, of_scalars
-from rbdae.multibody.graph import Elimination, eliminate
+from rbdae.multibody.graph import eliminate
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
@@ -26,12 +25,12 @@ _LEAST = 24
 def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> dict[str, Any]:
     """The arrays that a model fills, by the names of `rbdae.kernels.memory`; no pivot is too small."""
     bodies = _bodies(model, settings, layout)
-    pattern = joint_pattern(model, layout)
+    primitives, eliminated = joint_order(model, layout)
     bushings, elements = _forces(model, layout)
     return {
         "bodies": bodies,
         "states": fresh_states(settings, bodies, scalar),
-        "primitives": pattern.primitives,
+        "primitives": primitives,
         "joints": _joints(model, layout, scalar),
         "bushings": bushings,
         "drives": model.drives.copy(),
@@ -42,11 +41,9 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
         "algebraic": model.forces.algebraic,
         "entries": model.forces.entries,
         "element_constants": model.forces.constants,
-        "tree_velocities": _tree(model, settings, layout, pattern.primitives),
+        "tree_velocities": _tree(model, settings, layout, primitives),
         "formulation_parameters": np.array([*settings.formulation.parameters.values()], dtype=float),
-        "pairs": pattern.pairs,
-        "factor_start": pattern.row_start,
-        "factor_column": pattern.column,
+        "eliminated": eliminated,
         "pivot_floor": np.zeros(layout.n_rows),
     }
 
@@ -211,29 +208,9 @@ Incident = list[list[tuple[int, int]]]
 """For each body the primitives at it, with the side (0 or 1) that it is on."""
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class JointPattern:
-    """The static pattern of the joints.
-
-    Attributes
-    ----------
-    primitives : rows of the model's primitives with bodies by place, constraint rows and places in the factor
-    pairs : pairs of primitives that share a body, with their places in the factor
-    row_start : (rows + 1,) int, where the rows of the factor begin
-    column : the columns of the factor, then the constraint row of each place
-    n_factor : entries of the factor
-    """
-
-    primitives: Any
-    pairs: Any
-    row_start: Ints
-    column: Ints
-    n_factor: int
-
-
-def joint_pattern(model: Model, layout: Layout) -> JointPattern:
-    """The pattern of a model; the elimination order is one of minimum degree."""
+def joint_order(model: Model, layout: Layout) -> tuple[Any, Ints]:
+    """The primitives with bodies by place, constraint rows and slots, their places in an elimination of the joints
+    after the bodies, in an order of minimum degree; and the constraint row of each place."""
     primitives = copied(model.primitives)
     primitives["body"] = layout.rank[primitives["body"]]
     sizes = primitives["n"]
@@ -246,13 +223,7 @@ def joint_pattern(model: Model, layout: Layout) -> JointPattern:
     for k, place in enumerate(elimination.place):
         primitives["slot"][k, : len(place)] = place
         places[place] = primitives["row"][k] - layout.n_internal + np.arange(len(place))
-    return JointPattern(
-        primitives,
-        _pairs(incident, elimination),
-        elimination.start,
-        np.concatenate([elimination.column, places]).astype(np.int64),
-        len(elimination.column),
-    )
+    return primitives, places
 
 
 def _incident(n: int, bodies: Any) -> Incident:
@@ -262,25 +233,3 @@ def _incident(n: int, bodies: Any) -> Incident:
             if body < n:
                 out[body].append((k, side))
     return out
-
-
-def _pairs(incident: Incident, elimination: Elimination) -> Any:
-    start, column = elimination.start.tolist(), elimination.column.tolist()
-    slots = {(i, column[e]): e for i in range(len(start) - 1) for e in range(start[i], start[i + 1])}
-    places = [place.tolist() for place in elimination.place]
-    pairs = np.zeros(sum(len(at) * (len(at) + 1) // 2 for at in incident), dtype=kb.PAIR)
-    e = 0
-    for body, at in enumerate(incident):
-        for i, (p, first_side) in enumerate(at):
-            for r, second_side in at[i:]:
-                pair = pairs[e]
-                e += 1
-                pair["body"], pair["first"], pair["second"] = body, p, r
-                pair["first_side"], pair["second_side"] = first_side, second_side
-                slot = pair["slot"]
-                slot[...] = -1
-                for u, row in enumerate(places[p]):
-                    for v, col in enumerate(places[r]):
-                        if p != r or v <= u:
-                            slot[u, v] = slots[max(row, col), min(row, col)]
-    return pairs

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
-from rbdae._arrays import Vec, address_of
+from rbdae._arrays import address_of
 from rbdae.formulations.base import Callback
 from rbdae.graph.elimination import LARGEST, Factors, eliminate, substitute
 from rbdae.graph.graph import Graph
@@ -39,6 +39,7 @@ from rbdae.multibody.recording import (
     first_numbers,
     opened_numbers,
     recording_point,
+    rounded,
     structure_of,
 )
 from rbdae.multibody.traced import own_point, recent, shared
@@ -46,9 +47,6 @@ from rbdae.multibody.workspace import Workspace
 
 _SIZES = 10.0, 1e4, 1e8
 """Of c, where pivots are chosen: the first steps of a run have large ones."""
-
-_GRID = 2.0**20
-"""Steps of the state and the selection to the unit, where pivots are chosen."""
 
 _KEPT = 8
 """Choices of pivots of one structure that are kept on disk."""
@@ -116,21 +114,8 @@ def _by_pivots(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[Any
     return recent(workspace, mine, lambda: _made(workspace, wanted, order, alone=True))
 
 
-def _rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
-    """The numbers of the model, the state and the selection that pivots depend on."""
-    numbers = opened_numbers(workspace).values if workspace.memory.opened else np.zeros(0)
-    regular, n = workspace.memory.regular, workspace.layout.n
-    y = np.zeros(n)
-    if len(regular) == n:
-        moves = workspace.layout.n_differential  # multipliers are not known before
-        y[:moves] = regular[:moves]
-    exponents = np.rint(np.log2(np.abs(numbers)))
-    y, selection = (np.rint(_GRID * x) / _GRID + 0.0 for x in (y, first_numbers(workspace)))
-    return np.copysign(np.exp2(exponents), numbers), y, selection
-
-
 def _point(workspace: Workspace) -> tuple[bytes, ...]:
-    return tuple(array.tobytes() for array in _rounded(workspace))
+    return tuple(array.tobytes() for array in rounded(workspace))
 
 
 def _order(workspace: Workspace, wanted: Wanted) -> Plan | None:
@@ -159,7 +144,7 @@ def _samples(workspace: Workspace, wanted: Wanted, *, exact: bool) -> list[list[
     """Entries at the state that the memory keeps, where some may be zero that are none elsewhere, and a little beside
     it, at small and at large c. They depend on the memory alone: not on the problem that happens to ask first."""
     rng, n, code = np.random.default_rng(5), workspace.layout.n, wanted.code
-    numbers, y, selection = _rounded(workspace)
+    numbers, y, selection = rounded(workspace)
     if exact:
         numbers, selection = opened_numbers(workspace).values, first_numbers(workspace)
     context = Context.of(selection, (), code.data.filled(numbers))

@@ -27,6 +27,7 @@ from rbdae.multibody.contents import all_recorded, contents
 from rbdae.multibody.recording import (
     first_numbers,
     opened_numbers,
+    order_for,
     recording_point,
     selection_numbers,
     structure_of,
@@ -121,30 +122,33 @@ def traced(
     sparse : whether `out` is that data
     tally : where these states are counted
     """
-    key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace))
+    order = order_for(workspace, kernel)
+    key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace), *order)
     known = workspace.memory.recorded
     if key not in known:
         with workspace.memory.preparation:
-            known[key] = _found(workspace, key, shapes, Wanted(kernel, shapes, pattern, sparse))
+            known[key] = _found(workspace, key, shapes, Wanted(kernel, shapes, pattern, sparse), order)
     code = known[key]
     if code is None:
         return None
     return TracedKernel(kernel.name.rpartition(":")[2], code, workspace, otherwise, tally or Tally())
 
 
-def _found(workspace: Workspace, key: tuple[Any, ...], shapes: Shapes, wanted: Wanted) -> Code | None:
+def _found(
+    workspace: Workspace, key: tuple[Any, ...], shapes: Shapes, wanted: Wanted, order: tuple[Any, ...]
+) -> Code | None:
     """The code of a kernel. Of a structure, conditions are answered with the numbers of one model: where they fall in
     another way with those of this one, it has code of its own. So the code is the one that this model would have
     alone."""
-    memory = workspace.memory
+    memory, variant = workspace.memory, (repr(order).encode(),) if order else ()
     if not memory.opened:
-        return shared(workspace, key, lambda: code_of(workspace, wanted, ()))
+        return shared(workspace, key, lambda: code_of(workspace, wanted, variant))
     if all_recorded(memory):
-        code = shared(workspace, key, lambda: code_of(workspace, wanted, ()))
+        code = shared(workspace, key, lambda: code_of(workspace, wanted, variant))
         if code is None or _holds(workspace, code, shapes):
             return code
     mine = own_point(workspace)
-    return recent(workspace, (*key, mine), lambda: code_of(workspace, wanted, (mine,)))
+    return recent(workspace, (*key, mine), lambda: code_of(workspace, wanted, (*variant, mine)))
 
 
 def own_point(workspace: Workspace) -> bytes:
