@@ -42,7 +42,7 @@ def _factorise(m: Memory, t: float, y: Array) -> Saddle:
     """The factors of G W G^T, where W is M^-1 of bodies that turn alike about all axes: slender ones bring no small
     sines. Then the gradients of the dropped rows, too, which do not count in the factors."""
     set_gradients(m, t, y)
-    out = Saddle(m, 0, alike=True)
+    out = Saddle(m, 0, alike=True).factorised()
     whole_gradients(m)
     for p, r in zip(primitives(m), rows(m), strict=True):
         for side, b, o in moving_sides(m, p):

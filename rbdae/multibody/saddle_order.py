@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Bools, Mat, Vec
+from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.kernels.joint_rows import set_gradients
 from rbdae.kernels.linear.elimination import Pivot
 from rbdae.kernels.linear.saddle import LARGEST, Saddle
@@ -54,56 +54,69 @@ def _sample(m: Any, y: Vec) -> Mat:
     for i, row in enumerate(rows):
         A[i, [*row]] = [*row.values()]
     units = np.sqrt(saddle.units().astype(float))
-    return A * units * units[:, None]
+    out: Mat = A * units * units[:, None]
+    return out
 
 
 def least_fill(samples: Mat, used: Bools, least: float) -> list[Pivot] | None:
     """Pivots of least fill, for symmetric matrices (samples, n, n) with entries `used`, whose multipliers are at most
     1 / `least` in all samples; None if there are none."""
     A, used = samples.copy(), used.copy()
-    left, out = np.ones(A.shape[1], dtype=bool), list[Pivot]()
-    while left.any():
-        found = _best(A, used, np.flatnonzero(left), least)
+    left, out = set(range(len(used))), list[Pivot]()
+    while left:
+        found = _best(A, used, left, least)
         if found is None:
             return None
         pivot, rest, L = found
-        B = A[:, :, pivot][:, rest]
-        A[:, rest[:, None], rest] -= L @ np.swapaxes(B, 1, 2)
-        used[np.ix_(rest, rest)] |= _fill(used, pivot, rest)
+        A[:, rest[:, None], rest] -= L @ A[:, pivot][:, :, rest]
+        used[rest[:, None], rest] |= _fill(used, pivot, rest)
         used[pivot, :] = used[:, pivot] = False
-        left[list(pivot)] = False
-        out.append(tuple(int(k) for k in pivot))
+        left.difference_update(pivot)
+        out.append(tuple(pivot))
     return out
 
 
-def _best(A: Mat, used: Bools, left: Any, least: float) -> Any:
+def _best(A: Mat, used: Bools, left: set[int], least: float) -> tuple[list[int], Ints, Mat] | None:
     """The pivot with the fewest products, the rows that have multipliers, and these."""
-    degrees = used.sum(axis=1)
-    candidates = []
-    for i in left.tolist():
+    degrees = used.sum(axis=1).tolist()
+    best, out = np.inf, None
+    for i in sorted(left, key=lambda k: (degrees[k], k)):
+        if 0.5 * (degrees[i] - 2) ** 2 >= best:
+            break
+        columns = np.flatnonzero(used[i]).tolist()
         if used[i, i]:
-            candidates.append(((degrees[i] - 1) * degrees[i] / 2, (i,)))
-        for j in np.flatnonzero(used[i, i + 1 :]).tolist():
-            j += i + 1
-            candidates.append((_cost(used, degrees, i, j), (i, j)))
-    for _, pivot in sorted(candidates):
-        at = list(pivot)
-        rest = np.flatnonzero(used[at].any(axis=0))
-        rest = rest[~np.isin(rest, at)]
-        block = A[:, at][:, :, at]
-        size = np.abs(np.linalg.det(block))
-        if np.any(size <= 1e-2 * np.abs(block[:, 0, -1]) ** len(at)):
-            continue
-        L = A[:, :, at][:, rest] @ np.linalg.inv(block)
-        if np.all(np.abs(L) <= 1.0 / least):
-            return at, rest, L
-    return None
+            columns.remove(i)
+            columns.insert(0, i)
+        for j in columns:
+            cost = 0.5 * degrees[i] * (degrees[i] - 1) if i == j else _cost(used, degrees, i, j)
+            if cost < best:
+                pivot = [i] if i == j else sorted((i, j))
+                rest = np.flatnonzero(used[pivot].any(axis=0))
+                rest = rest[~np.isin(rest, pivot)]
+                L = _multipliers(A, pivot, rest)
+                if L is not None and (np.abs(L) <= 1.0 / least).all():
+                    best, out = cost, (pivot, rest, L)
+    return out
 
 
-def _cost(used: Bools, degrees: Any, i: int, j: int) -> float:
+def _multipliers(A: Mat, pivot: list[int], rest: Ints) -> Mat | None:
+    """Those of the rest (samples, rest, pivot); None where a pivot has none."""
+    i, j = pivot[0], pivot[-1]
+    a, b, d = A[:, i, i], A[:, i, j], A[:, j, j]
+    if i == j:
+        return None if (a == 0.0).any() else A[:, rest, i, None] / a[:, None, None]
+    det = a * d - b * b
+    if (np.abs(det) <= 1e-2 * b * b).any():
+        return None
+    one, two = A[:, rest, i], A[:, rest, j]
+    a, b, d, det = (x[:, None] for x in (a, b, d, det))
+    return np.stack([(d * one - b * two) / det, (a * two - b * one) / det], axis=2)
+
+
+def _cost(used: Bools, degrees: Sequence[int], i: int, j: int) -> float:
     """Products of the update by two rows; where one of them has no diagonal, many multipliers vanish."""
-    n = degrees[i] - 1 - used[i, i], degrees[j] - 1 - used[j, j]
     empty = not used[i, i], not used[j, j]
+    n = degrees[i] - 2 + empty[0], degrees[j] - 2 + empty[1]
     if all(empty):
         return float(n[0] * n[1])
     if any(empty):
@@ -112,15 +125,16 @@ def _cost(used: Bools, degrees: Any, i: int, j: int) -> float:
     return float(every * (every + 1))
 
 
-def _fill(used: Bools, pivot: Sequence[int], rest: Any) -> Bools:
+def _fill(used: Bools, pivot: Sequence[int], rest: Ints) -> Bools:
     """The entries that an update may make."""
-    of = used[np.ix_(rest, pivot)]
-    if len(pivot) == 1 or (used[pivot[0], pivot[0]] and used[pivot[1], pivot[1]]):
-        return of.any(axis=1)[:, None] & of.any(axis=1)
-    one, two = of.T
-    out = one[:, None] & two | two[:, None] & one
-    if used[pivot[0], pivot[0]]:
+    one, two = (used[rest, k] for k in (pivot[0], pivot[-1]))
+    first, last = (used[k, k] for k in (pivot[0], pivot[-1]))
+    if len(pivot) == 1 or (first and last):
+        out: Bools = (one | two)[:, None] & (one | two)
+        return out
+    out = (one[:, None] & two) | (two[:, None] & one)
+    if first:
         out |= two[:, None] & two
-    if used[pivot[1], pivot[1]]:
+    if last:
         out |= one[:, None] & one
     return out

@@ -1,7 +1,7 @@
-"""A x = b with a symmetric matrix of any numbers, by L D L^T in an order that is given: [GVL13] 4.4.
+"""A x = b with a symmetric matrix of any numbers, by L D L^T in an order that is given: [DR83].
 
-The order says which rows are the pivots, one, two or three at a time: [DR83]. With B the rest of the rows of a pivot
-and C its inverse, A -= B^T C B for the rows that are left. What is zero has no entry.
+The order says which rows are the pivots, one, two or three at a time. With B the columns of a pivot in the rows that
+are left, and C its inverse, A -= B C B^T. What is zero has no entry.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Rows = list[dict[int, Any]]
 """A matrix by rows and columns, both triangles."""
 
 
-def inverse_of_two(A: Array) -> Array:
-    """The inverse of a symmetric matrix of one or two rows."""
+def inverse_of_two(_: Pivot, A: Array) -> Array:
+    """The inverse of one or two rows."""
     if len(A) == 1:
         return 1.0 / A
     (a, b), (_, d) = A
@@ -33,12 +33,12 @@ def inverse_of_two(A: Array) -> Array:
 
 
 class Step(NamedTuple):
-    """A pivot with its inverse C, the rows that are left, and B (rows left, rows of the pivot)."""
+    """A pivot with its inverse C, the rows that are left, and L = B C (rows left, rows of the pivot)."""
 
     pivot: Pivot
     C: Array
     left: list[int]
-    B: Array
+    L: Array
 
 
 @final
@@ -56,7 +56,7 @@ class Factors:
         self,
         rows: Rows,
         order: Iterable[Pivot],
-        inverse: Callable[[Pivot, Array], Array] = lambda _, A: inverse_of_two(A),
+        inverse: Callable[[Pivot, Array], Array] = inverse_of_two,
     ) -> None:
         self.steps: list[Step] = []
         for pivot in order:
@@ -64,8 +64,9 @@ class Factors:
             A = np.array([[rows[i].get(j, 0.0) for j in pivot] for i in pivot], dtype=object)
             C = inverse(pivot, A)
             B = np.array([[rows[i].pop(k, 0.0) for k in pivot] for i in left], dtype=object).reshape(-1, len(pivot))
-            self.steps.append(Step(pivot, C, left, B))
-            for n, (i, row) in enumerate(zip(left, B @ C, strict=True)):
+            L = B @ C
+            self.steps.append(Step(pivot, C, left, L))
+            for n, (i, row) in enumerate(zip(left, L, strict=True)):
                 for j, other in zip(left[n:], B[n:], strict=True):
                     change = row @ other
                     if not is_zero(change):
@@ -74,11 +75,10 @@ class Factors:
     def solved(self, b: Array) -> Array:
         """A^-1 b; b (n,), or (n, columns)."""
         b = b.copy()
-        for pivot, C, left, B in self.steps:
+        for pivot, C, left, L in self.steps:
             at = list(pivot)
+            b[left] -= L @ b[at]
             b[at] = C @ b[at]
-            b[left] -= B @ b[at]
-        for pivot, C, left, B in reversed(self.steps):
-            at = list(pivot)
-            b[at] -= C @ (B.T @ b[left])
+        for pivot, _, left, L in reversed(self.steps):
+            b[list(pivot)] -= L.T @ b[left]
         return b

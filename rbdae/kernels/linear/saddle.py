@@ -21,7 +21,7 @@ is symmetric and sparse. Two orders of elimination (`elimination`) serve it:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -79,21 +79,28 @@ def reduce_gradients(m: Memory, pulled: int) -> None:
             r.HJ[side, : p.n] = (H @ s.Ji) * (s.a[:4] @ s.a[:4]) if moment else H @ s.Ji
 
 
+def _below(n: int) -> Iterator[tuple[int, int]]:
+    """The places of a triangle."""
+    return ((i, j) for i in range(n) for j in range(i + 1))
+
+
 @final
 class Saddle:
-    """The system at the moved bodies, factorised. Reads the gradients; writes N and Ji of the bodies, H and HJ, and
-    head.singular: 0, or 1 + the place of the first vanishing pivot of joints (redundant or singular constraints).
+    """The system at the moved bodies. Reads the gradients; writes N and Ji of the bodies, H and HJ.
 
     Unknowns are numbered body by body, six of each, then the joint equations by their slots.
+
+    Attributes
+    ----------
+    pivots, sizes : of the joint equations by their slots, where bodies come before joints; the squares of the rows of G
 
     Parameters
     ----------
     pulled : 1 where the columns of the joints are the directions of the formulation's forces, and not G^T
-    order : of least fill; without it bodies come before joints
     alike : whether bodies turn alike about all axes
     """
 
-    def __init__(self, m: Memory, pulled: int, order: Sequence[Pivot] = (), *, alike: bool = False) -> None:
+    def __init__(self, m: Memory, pulled: int, *, alike: bool = False) -> None:
         self.m = m
         self.first = 6 * head(m).n_bodies
         self.joints = [*zip(primitives(m), rows(m), strict=True)] if head(m).n_rows > 0 else []
@@ -105,15 +112,6 @@ class Saddle:
         reduce_gradients(m, pulled)
         moment = _pulled_by_moment(m, pulled)
         self.shares = [s.a[:4] @ s.a[:4] if moment else 1.0 for s in states(m)[:-1]]
-        self.pivots, self.sizes = np.zeros(head(m).n_rows, dtype=object), self._sizes_of_rows()
-        head(m).singular = 0
-        self.factors: Factors | None = None
-        if len(order):
-            found = Factors(self.matrix(), order)
-            if self._growth(found) <= LARGEST:
-                self.factors = found
-        if self.factors is None:
-            self.factors = Factors(self.matrix(), self._bodies_first(), self._inverse)
 
     def body(self, b: int) -> tuple[slice, slice]:
         """The places of xdot and beta of a body."""
@@ -124,7 +122,7 @@ class Saddle:
         return [self.first + k for k in p.slot[: p.n]]
 
     def matrix(self) -> Rows:
-        """Its entries."""
+        """[M G^T; G 0]."""
         m = self.m
         out: Rows = [{} for _ in range(self.first + head(m).n_rows)]
 
@@ -136,7 +134,7 @@ class Saddle:
             x, beta = self.body(b)
             for i in range(x.start, x.stop):
                 enter(i, i, o.mass)
-            for i, j in zip(*np.tril_indices(3), strict=True):
+            for i, j in _below(3):
                 enter(beta.start + i, beta.start + j, J[i, j] / share)
         for p, r in self.joints:
             for k in range(p.n):
@@ -162,12 +160,25 @@ class Saddle:
         """Of a pivot there."""
         m, b, k = self.m, pivot[0] // 6, pivot[0] - self.first
         if k < 0:
-            return states(m)[b].Ji * self.shares[b] if len(pivot) == 3 else inverse_of_two(A)
+            return states(m)[b].Ji * self.shares[b] if len(pivot) == 3 else inverse_of_two(pivot, A)
         d = self.pivots[k] = select(abs(A[0, 0]) < pivot_floor(m)[k], SUSPENDED, -A[0, 0])
         h = head(m)
         vanishes = select(h.singular == 0, k + 1, h.singular)
         h.singular = select(abs(d) > 1e-13 * abs(self.sizes[k]), h.singular, vanishes)
         return np.array([[-1.0 / d]], dtype=object)
+
+    def factorised(self, order: Sequence[Pivot] = ()) -> Self:
+        """The same with factors, by an order of least fill where that holds; without one bodies come before joints.
+        Writes head.singular: 0, or 1 + the place of the first vanishing pivot of joints (redundant or singular
+        constraints)."""
+        head(self.m).singular = 0
+        if len(order):
+            self._factors = Factors(self.matrix(), order)
+            if self._growth() <= LARGEST:
+                return self
+        self.pivots, self.sizes = np.zeros(head(self.m).n_rows, dtype=object), self._sizes_of_rows()
+        self._factors = Factors(self.matrix(), self._bodies_first(), self._inverse)
+        return self
 
     def _sizes_of_rows(self) -> Array:
         """The squares of the rows of G by slots, in the metric of M^-1; 1 for dropped ones."""
@@ -194,25 +205,25 @@ class Saddle:
                 out[self.first + p.slot[k]] = inertia / square**points
         return out
 
-    def _growth(self, factors: Factors) -> Any:
+    def _growth(self) -> Any:
         """The sum of the squares of all reciprocal pivots that depend on the state."""
-        squares, out = 1.0 / self.units(), 0.0
-        for pivot, C, _, _ in factors.steps:
-            for i, j in zip(*np.tril_indices(len(pivot)), strict=True):
+        squares, terms = 1.0 / self.units(), list[Any]()
+        for pivot, C, *_ in self._factors.steps:
+            for i, j in _below(len(pivot)):
                 if depends(C[i, j]):
-                    out = out + C[i, j] * C[i, j] * (squares[pivot[i]] * squares[pivot[j]])
-        return out
+                    terms.append(C[i, j] * C[i, j] * (squares[pivot[i]] * squares[pivot[j]]))
+        chains = [sum(terms[k::4], 0.0) for k in range(4)]  # one would be the longest of the code
+        return (chains[0] + chains[1]) + (chains[2] + chains[3])
 
     def solved(self, b: Array) -> Array:
-        """The solution for a right-hand side, or for many in columns."""
-        assert self.factors is not None
-        return self.factors.solved(b)
+        """The solution of the system for b, or for many in columns."""
+        return self._factors.solved(b)
 
 
 def factorise(m: Memory, pulled: int, order: Sequence[Pivot] = ()) -> Saddle:
     """The factors, kept in the memory for the solutions that follow."""
-    m.saddle = Saddle(m, pulled, order)
-    return m.saddle
+    out = m.saddle = Saddle(m, pulled).factorised(order)
+    return out
 
 
 def solve_saddle(m: Memory) -> None:
@@ -245,7 +256,7 @@ def _add(m: Memory, loads: list[tuple[Array, Array]]) -> None:
         b[x], b[beta] = force, moment / S.shares[k]
     for p, r in S.joints:
         of_sides = [side_rows(r, i, p.n, o) @ vd[velocities_at(o)] for i, _, o in moving_sides(m, p)]
-        b[S.places(p)] = sum(of_sides, -side[p.row : p.row + p.n]) * -1.0
+        b[S.places(p)] = side[p.row : p.row + p.n] - sum(of_sides)
     found = S.solved(b)
     for p, _ in S.joints:
         la[p.row : p.row + p.n] = found[S.places(p)]
