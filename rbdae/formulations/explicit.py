@@ -29,8 +29,7 @@ from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.linear.accelerations import accelerations
-from rbdae.kernels.linear.saddle import reduce_bodies
-from rbdae.kernels.linear.schur import reduce_gradients
+from rbdae.kernels.linear.saddle import reduce_bodies, reduce_gradients
 from rbdae.kernels.memory import constraint_side, head, multipliers, right_hand_side, solution, square_side, states
 from rbdae.kernels.records import QUATERNION_RATE, SPATIAL_VELOCITIES
 
@@ -94,7 +93,7 @@ def add_multipliers(m: Memory, out: Array) -> None:
         out[h.multipliers_at : h.multipliers_at + h.n_la] = multipliers(m)[: h.n_la]
 
 
-@entry("ityo")
+@entry("ityo", ordered=True)
 def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     """(qdot, vdot, sdot) to out; the multipliers follow if out has room for them."""
     n_q, n_v = head(m).n_q, head(m).n_v
@@ -110,7 +109,7 @@ def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     add_multipliers(m, out)
 
 
-@entry("ityyo")
+@entry("ityyo", ordered=True)
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """yd - rhs(t, y) to out."""
     rates = np.zeros(head(m).multipliers_at, dtype=out.dtype)

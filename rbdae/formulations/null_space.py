@@ -87,7 +87,7 @@ def growth(m: Memory, t: float, y: Array, out: Array) -> None:
     out[0] = most
 
 
-@entry("ityo")
+@entry("ityo", ordered=True)
 def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     """(qdot, nudot, sdot) to out; the joints' multipliers follow if out has room for them."""
     h = head(m)

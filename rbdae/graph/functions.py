@@ -37,3 +37,8 @@ def is_zero(x: Any) -> Any:
     """Whether a factor is zero, so that its products need not be computed. A symbol is open: it counts as another
     number."""
     return not hasattr(x, "recorder") and x == 0.0
+
+
+def depends(x: Any) -> bool:
+    """Whether a number depends on inputs of a recording, and not on the model alone."""
+    return hasattr(x, "recorder") and x.recorder.graph.value(x.node) is None

@@ -19,12 +19,14 @@ class Entry:
     function : the kernel
     signs : a letter for each argument: ``i`` m or an integer, ``t`` float, ``y`` input vector, ``o`` output vector,
         ``M`` output matrix
+    ordered : whether it solves the saddle-point system in an order that is chosen for a problem
+        (`rbdae.kernels.linear.saddle`)
     """
 
-    def __init__(self, function: Callable[..., None], signs: str) -> None:
+    def __init__(self, function: Callable[..., None], signs: str, ordered: bool = False) -> None:
         self.function = function
         self.name = f"{function.__module__}:{function.__qualname__}"
-        self.signs = signs
+        self.signs, self.ordered = signs, ordered
         self.__doc__ = function.__doc__
         _ENTRIES[self.name] = self
 
@@ -37,9 +39,9 @@ class Entry:
         return _named, (self.name,)
 
 
-def entry(signs: str) -> Callable[[Callable[..., None]], Entry]:
+def entry(signs: str, *, ordered: bool = False) -> Callable[[Callable[..., None]], Entry]:
     """Give a kernel the kinds of its arguments (see `Entry`)."""
-    return lambda function: Entry(function, signs)
+    return lambda function: Entry(function, signs, ordered)
 
 
 def _named(name: str) -> Entry:

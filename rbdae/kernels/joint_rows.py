@@ -14,13 +14,9 @@ from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradients, moving_sides
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.entry import entry
-from rbdae.kernels.linear.saddle import factorise, internal_multipliers, reduce_bodies
-from rbdae.kernels.linear.schur import SUSPENDED, block_of_pair, factorise_schur, reduce_gradients, solve_schur
+from rbdae.kernels.linear.saddle import SUSPENDED, Saddle, factorise, internal_multipliers
 from rbdae.kernels.memory import (
     bodies,
-    factor,
-    factor_column,
-    factor_start,
     head,
     multipliers,
     primitives,
@@ -32,7 +28,7 @@ from rbdae.kernels.memory import (
 from rbdae.kernels.records import ANGULAR
 
 
-def _set_gradients(m: Memory, t: float, y: Array) -> None:
+def set_gradients(m: Memory, t: float, y: Array) -> None:
     """G at the positions of y."""
     set_time(m, t)
     gather_positions(m, y)
@@ -42,18 +38,16 @@ def _set_gradients(m: Memory, t: float, y: Array) -> None:
     gradients(m)
 
 
-def _factorise(m: Memory, t: float, y: Array) -> None:
+def _factorise(m: Memory, t: float, y: Array) -> Saddle:
     """The factors of G W G^T, where W is M^-1 of bodies that turn alike about all axes: slender ones bring no small
     sines. Then the gradients of the dropped rows, too, which do not count in the factors."""
-    _set_gradients(m, t, y)
-    reduce_bodies(m, 0)
-    for o, s in zip(bodies(m)[:-1], states(m)[:-1], strict=True):
-        s.Ji[:] = np.eye(3) * (3.0 / np.trace(o.inertia))
-    head(m).singular = 0
-    if head(m).n_rows > 0:
-        factorise_schur(m, 0)
+    set_gradients(m, t, y)
+    out = Saddle(m, 0, alike=True).factorised()
     gradients(m, dropped=True)
-    reduce_gradients(m, 0)
+    for p, r in zip(primitives(m), rows(m), strict=True):
+        for side, b, o in moving_sides(m, p):
+            r.H[side, : p.n] = r.Gw[side, : p.n, : o.nr] @ states(m)[b].N[: o.nr]
+    return out
 
 
 def _equations(m: Memory, *, kept: bool) -> list[tuple[int, int]]:
@@ -62,38 +56,34 @@ def _equations(m: Memory, *, kept: bool) -> list[tuple[int, int]]:
     return [(n, k) for n, p in enumerate(P) for k in range(p.n) if (p.keep[k] == 1) == kept]
 
 
-def _follow(m: Memory, n: int, k: int) -> Array:
-    """c in g = c G of the kept rows, for row k of primitive n, in the order of elimination: c S = g M^-1 G^T."""
-    x = np.zeros(head(m).n_rows, dtype=rows(m)[n].P.dtype)
-    mine = primitives(m)[n]
-    for i, j in _equations(m, kept=True):
-        p = primitives(m)[i]
-        for side, b, o in moving_sides(m, mine):
-            for other in (other for other in range(2) if p.body[other] == b):
-                x[p.slot[j]] += block_of_pair(o, rows(m)[n], side, rows(m)[i], other)[k, j]
-    solve_schur(m, x)
-    return x
+def _follow(m: Memory, saddle: Saddle, n: int, k: int) -> Array:
+    """c in g = c G of the kept rows, for row k of primitive n, by slots: M w + G^T c = g^T with G w = 0."""
+    r = rows(m)[n]
+    side = np.zeros(saddle.first + head(m).n_rows, dtype=r.P.dtype)
+    for i, b, o in moving_sides(m, primitives(m)[n]):
+        x, beta = saddle.body(b)
+        side[x] += r.Gx[i, k, : o.nt]
+        side[beta] += r.H[i, k]
+    return saddle.solved(side)[saddle.first :]
 
 
 @entry("ityo")
 def pivots(m: Memory, t: float, y: Array, out: Array) -> None:
     """The pivots of the joint equations in the factorisation of accelerations, in the order of elimination; 0 for
     dropped and suspended ones."""
-    _set_gradients(m, t, y)
-    factorise(m, 1)
+    set_gradients(m, t, y)
+    found = factorise(m, 1).pivots
     out[:] = 0.0
     for n, k in _equations(m, kept=True):
         i = primitives(m)[n].slot[k]
-        d = abs(factor(m)[1][i])
+        d = abs(found[i])
         out[i] = select(d < SUSPENDED, d, 0.0)
 
 
-def _sine(m: Memory, i: int) -> Any:
+def _sine(saddle: Saddle, i: int) -> Any:
     """The square of the sine between the row with place i and those before it."""
-    (L, D), start = factor(m), factor_start(m)
-    entries = range(start[i], start[i + 1] - 1)
-    size = D[i] + sum(L[e] * L[e] * D[factor_column(m)[e]] for e in entries)
-    return select(abs(D[i]) < SUSPENDED, D[i] / size, 0.0)
+    d = saddle.pivots[i]
+    return select(abs(d) < SUSPENDED, d / saddle.sizes[i], 0.0)
 
 
 def _size(m: Memory, n: int, k: int) -> Any:
@@ -122,12 +112,12 @@ def independence(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[i] = the square of the sine between the row with place i and those before it: 0 for suspended rows, 1
     for dropped ones. After them the largest |c|^2 of a dropped row g = c G by the kept ones, all of size one; 0 if
     there are none."""
-    _factorise(m, t, y)
+    saddle = _factorise(m, t, y)
     n_rows, most = head(m).n_rows, 0.0
     for i in range(n_rows):
-        out[i] = _sine(m, i)
+        out[i] = _sine(saddle, i)
     for n, k in _equations(m, kept=False):
-        need = _need(m, n, k, _follow(m, n, k))
+        need = _need(m, n, k, _follow(m, saddle, n, k))
         most = select(need > most, need, most)
     out[n_rows] = most
 
@@ -141,17 +131,17 @@ def least_norm(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
     the smallest sine, squared, and the need of `independence`. With g = c G of a dropped row, its multiplier 1 and -c
     of the kept ones give no force."""
     h = head(m)
-    _factorise(m, t, y)
+    saddle = _factorise(m, t, y)
     P, first = primitives(m), h.n_internal
     n = h.n_rows
     la, sizes = given[first : first + n].copy(), given[first + n : first + 2 * n]
     least, most = 1.0, 0.0
     for i in range(n):
-        sine = _sine(m, i)
+        sine = _sine(saddle, i)
         least = select(sine < least, sine, least)
     basis: list[Array] = []
     for i, k in _equations(m, kept=False):
-        c = _follow(m, i, k)
+        c = _follow(m, saddle, i, k)
         need = _need(m, i, k, c)
         most = select(need > most, need, most)
         v = np.concatenate([-c[p.slot[: p.n]] for p in P])

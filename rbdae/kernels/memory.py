@@ -90,10 +90,7 @@ _NUMBERS = (
     "integral",
     "stabilised",
     "n_nu",
-    "n_factor",
     "n_square_entries",
-    "n_square_factor",
-    "n_square_products",
     "n_vector",
     "n_body_unknowns",
     "n_newton",
@@ -146,16 +143,12 @@ algebraic = MemoryArray(Content.STRUCTURE, np.int64)
 """1 for states that are algebraic unknowns."""
 formulation_parameters = MemoryArray(Content.STRUCTURE, np.float64)
 """The parameters of the formulation, in the order of its fields."""
-pairs = MemoryArray(Content.STRUCTURE, kb.PAIR)
-"""Pairs of primitives that share a body, with their places in `factor`."""
-factor_start = MemoryArray(Content.STRUCTURE, np.int64)
-"""Row pointers of L in `factor`."""
-factor_column = MemoryArray(Content.STRUCTURE, np.int64)
-"""Columns of L, then the constraint row of each place."""
+eliminated = MemoryArray(Content.STRUCTURE, np.int64)
+"""The constraint row at each place of the order in which joints are eliminated after the bodies."""
 references = MemoryArray(Content.SELECTION, np.float64)
 """R_ref in R = R_ref R(a) of each body, if h.referenced."""
 pivot_floor = MemoryArray(Content.SELECTION, np.float64)
-"""Pivots of D below which a joint equation is suspended; 0 disables this."""
+"""Pivots of joint equations, by their places, below which a joint equation is suspended; 0 disables this."""
 velocity_selection = MemoryArray(Content.SELECTION, np.float64)
 """S of the null-space form of loops: nu = S (xdot, Omega)."""
 velocity_metric = MemoryArray(Content.SELECTION, np.float64)
@@ -173,14 +166,6 @@ square_place = MemoryArray(Content.PATTERN, np.int64)
 """the place of each equation,"""
 square_turning = MemoryArray(Content.PATTERN, np.int64)
 """the body whose rotation a column is, or -1."""
-square_factor_start = MemoryArray(Content.PATTERN, np.int64)
-"""Row pointers of L in `square_factor`,"""
-square_factor_column = MemoryArray(Content.PATTERN, np.int64)
-"""its columns,"""
-square_product_start = MemoryArray(Content.PATTERN, np.int64)
-"""by rows where those entries begin that are products of two rows,"""
-square_product_slot = MemoryArray(Content.PATTERN, np.int64)
-"""and their places."""
 rows = MemoryArray(Content.SCRATCH, kb.ROW, lambda h: h.n_primitives)
 """P, Q, multipliers and gradients of each primitive."""
 normals = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_frictions)
@@ -191,8 +176,6 @@ friction_loads = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_frictio
 """Of each joint (f, c) by these, without friction, and the derivatives of N by (f, c)."""
 friction_factors = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_frictions, h.n_frictions))
 """L U of 1 - K."""
-factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: (2, h.n_factor))
-"""L and D of the joint Schur complement."""
 newton_order = MemoryArray(Content.SCRATCH, np.int64, lambda h: h.n_newton)
 """Unknowns of a step in the order in which their equations are eliminated."""
 

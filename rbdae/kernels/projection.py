@@ -40,11 +40,9 @@ from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.rows import dropped_residual
 from rbdae.kernels.entry import entry
-from rbdae.kernels.linear.saddle import factorise, reduce_bodies, solve_saddle
-from rbdae.kernels.linear.schur import SUSPENDED, reduce_gradients
+from rbdae.kernels.linear.saddle import SUSPENDED, factorise, reduce_bodies, reduce_gradients, solve_saddle
 from rbdae.kernels.memory import (
     constraint_side,
-    factor,
     head,
     primitives,
     right_hand_side,
@@ -166,7 +164,7 @@ def loosen(m: Memory) -> None:
     f = right_hand_side(m)
     apply_mass_matrix(m, solution(m), f, 1.0)
     constraint_side(m)[: head(m).n_la] = 0.0
-    reduce_bodies(m, 0)
+    factorise(m, 0)
     solve_saddle(m)
 
 
@@ -227,6 +225,6 @@ def step(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
     out[first : first + count] = 1.0
     for p in primitives(m)[: h.n_primitives]:
         for k in range(p.n):
-            kept = select(abs(factor(m)[1][p.slot[k]]) < SUSPENDED, 1.0, 0.0)
+            kept = select(abs(m.saddle.pivots[p.slot[k]]) < SUSPENDED, 1.0, 0.0)
             out[first + count + p.row - h.n_internal + k] = kept
     out[first + count + h.n_rows] = h.singular

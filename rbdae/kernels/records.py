@@ -161,18 +161,6 @@ FRICTION = np.dtype(
 # a product of a form: P . Q with P = sum A_k Z_k and Q = sum B_k Z_k
 ENTRY = np.dtype([("form", "i8"), ("A", "f8", (8,)), ("B", "f8", (8,))], align=True)
 
-PAIR = np.dtype(
-    [
-        ("body", "i8"),
-        ("first", "i8"),
-        ("second", "i8"),
-        ("first_side", "i8"),
-        ("second_side", "i8"),
-        ("slot", "i8", (3, 3)),
-    ],
-    align=True,
-)
-
 # a body and its joint to the parent, -1 for a root: `primitive`, `equation` and `side` of each of its joint equations,
 # which are the equations `row`; the rows S of its quasi-velocities nu = S (R^T xdot, Omega), which are the numbers from
 # `nu` on; the places of the equations, then of the rows S, among the factors (`rbdae.kernels.null_space.trees`): 0 to 2

@@ -1,11 +1,10 @@
 """The arrays behind the kernels' accessors, as a model, its settings and its layout fill them, the joint graph laid out
-for the factorisation of G M^-1 G^T among them: rows, places in the factor, pairs of primitives."""
+for an elimination among them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from rbdae._arrays import Ints, copied
 from rbdae.joints.frames import joint_frame
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import of_scalars
-from rbdae.multibody.graph import Elimination, eliminate
+from rbdae.multibody.graph import eliminate
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
@@ -25,20 +24,18 @@ _LEAST = 24
 
 def arrays_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
     """The arrays that a model fills, by the names of `rbdae.kernels.memory`; no pivot is too small."""
-    pattern = joint_pattern(model, layout)
+    primitives, eliminated = joint_order(model, layout)
     return {
         **_numbers_of(model, settings, layout),
-        "primitives": pattern.primitives,
+        "primitives": primitives,
         "joints": _joints(model, layout),
         "drives": model.drives,
         "element_bodies": layout.rank[model.forces.bodies],
         "element_inputs": model.forces.element_inputs,
         "algebraic": model.forces.algebraic,
-        "tree_velocities": _tree(model, settings, layout, pattern.primitives),
+        "tree_velocities": _tree(model, settings, layout, primitives),
         "formulation_parameters": np.array([*settings.formulation.parameters.values()], dtype=float),
-        "pairs": pattern.pairs,
-        "factor_start": pattern.row_start,
-        "factor_column": pattern.column,
+        "eliminated": eliminated,
         "pivot_floor": np.zeros(layout.n_rows),
     }
 
@@ -80,7 +77,6 @@ def head_of(model: Model, settings: Settings, layout: Layout, arrays: Mapping[st
         "n_frictions": len(model.frictions),
         "n_rows": layout.n_rows,
         "n_tree": len(arrays["tree_velocities"]),
-        "n_factor": len(arrays["factor_column"]) - layout.n_rows,
         "n_q": layout.q.stop,
         "n_v": layout.n_velocities,
         "n_nu": layout.v.stop - layout.v.start if settings.reduced else 0,
@@ -228,29 +224,9 @@ Incident = list[list[tuple[int, int]]]
 """For each body the primitives at it, with the side (0 or 1) that it is on."""
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class JointPattern:
-    """The static pattern of the joints.
-
-    Attributes
-    ----------
-    primitives : rows of the model's primitives with bodies by place, constraint rows and places in the factor
-    pairs : pairs of primitives that share a body, with their places in the factor
-    row_start : (rows + 1,) int, where the rows of the factor begin
-    column : the columns of the factor, then the constraint row of each place
-    n_factor : entries of the factor
-    """
-
-    primitives: Any
-    pairs: Any
-    row_start: Ints
-    column: Ints
-    n_factor: int
-
-
-def joint_pattern(model: Model, layout: Layout) -> JointPattern:
-    """The pattern of a model; the elimination order is one of minimum degree."""
+def joint_order(model: Model, layout: Layout) -> tuple[Any, Ints]:
+    """The primitives with bodies by place, constraint rows and slots, their places in an elimination of the joints
+    after the bodies, in an order of minimum degree; and the constraint row of each place."""
     primitives = copied(model.primitives)
     primitives["body"] = layout.rank[primitives["body"]]
     sizes = primitives["n"]
@@ -263,13 +239,7 @@ def joint_pattern(model: Model, layout: Layout) -> JointPattern:
     for k, place in enumerate(elimination.place):
         primitives["slot"][k, : len(place)] = place
         places[place] = primitives["row"][k] - layout.n_internal + np.arange(len(place))
-    return JointPattern(
-        primitives,
-        _pairs(incident, primitives, elimination),
-        elimination.start,
-        np.concatenate([elimination.column, places]).astype(np.int64),
-        len(elimination.column),
-    )
+    return primitives, places
 
 
 def _incident(n: int, bodies: Any) -> Incident:
@@ -279,23 +249,3 @@ def _incident(n: int, bodies: Any) -> Incident:
             if body < n:
                 out[body].append((k, side))
     return out
-
-
-def _pairs(incident: Incident, primitives: Any, elimination: Elimination) -> Any:
-    """Pairs of primitives of a body, with the places of the entries between their equations in the factor."""
-    found = [(b, p, r, i, j) for b, at in enumerate(incident) for k, (p, i) in enumerate(at) for r, j in at[k:]]
-    pairs = np.zeros(len(found), dtype=kb.PAIR)
-    columns = np.array(found, dtype=np.int64).reshape(-1, 5).T
-    for name, column in zip(("body", "first", "second", "first_side", "second_side"), columns, strict=True):
-        pairs[name] = column
-    first, second = primitives[pairs["first"]], primitives[pairs["second"]]
-    n = len(elimination.start) - 1
-    keys = np.repeat(np.arange(n), np.diff(elimination.start)) * n + elimination.column
-    order = np.argsort(keys)
-    one, other = first["slot"][:, :, None], second["slot"][:, None, :]
-    (u, v), apart = np.ogrid[:3, :3], (pairs["first"] != pairs["second"])[:, None, None]
-    there = (u < first["n"][:, None, None]) & (v < second["n"][:, None, None]) & (apart | (v <= u))
-    wanted = np.maximum(one, other) * n + np.minimum(one, other)
-    pairs["slot"] = -1
-    pairs["slot"][there] = order[np.searchsorted(keys, wanted[there], sorter=order)]
-    return pairs

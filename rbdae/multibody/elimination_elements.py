@@ -10,7 +10,7 @@ Joints are eliminated in rounds, in each of which no two have a body in common. 
 neighbours joined to each other; those whose neighbours are so already, as at the ends of chains and the leaves of
 trees, come first: they add nothing. So a chain is eliminated from both ends, and no step at one waits for the other.
 Where equations may be suspended, which of them have small pivots depends on the order: it is that of
-`rbdae.kernels.linear.schur` there, and floors of the pivots are after the diagonals.
+`rbdae.kernels.linear.saddle` there, and floors of the pivots are after the diagonals.
 
 Steps name blocks by two words. ``own`` is the joint that is eliminated, with its block D, the diagonal as it was at
 first, and its right side g; ``pair`` the block E between it and another joint, with Y = D^-1 E; ``other`` that joint.
@@ -25,7 +25,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.kernels.linear.schur import SUSPENDED
+from rbdae.kernels.linear.saddle import SUSPENDED
 from rbdae.machine.elements import Kind, Place, Run
 from rbdae.multibody.element_kinds import Written
 
@@ -104,7 +104,7 @@ def rounds_in_order(order: Sequence[int], pairs: Sequence[tuple[int, int]]) -> R
 
 _LEAST = 1e-13
 """A pivot that is smaller than this fraction of what it was at first: the equations are dependent, see
-`rbdae.kernels.linear.schur`."""
+`rbdae.kernels.linear.saddle`."""
 
 
 def _factors(of: Written, n: int, floored: int) -> tuple[Any, list[Any]]:

@@ -275,9 +275,9 @@ def _joints(twin: Workspace, first: int) -> list[list[int]]:
 
 
 def _rows(twin: Workspace, first: int) -> list[list[int]]:
-    """The multipliers of joints one by one, in the order in which `rbdae.kernels.linear.schur` looks at pivots."""
+    """The multipliers of joints one by one, in the order in which `rbdae.kernels.linear.saddle` looks at pivots."""
     start = first + twin.layout.n_internal
-    return [[start + int(row)] for row in twin.arrays["factor_column"][twin.memory.sizes["n_factor"] :]]
+    return [[start + int(row)] for row in twin.arrays["eliminated"]]
 
 
 def _components(own: list[int], near: dict[int, set[int]]) -> list[list[int]]:

@@ -19,7 +19,6 @@ from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
-from rbdae._arrays import Vec
 from rbdae.formulations.base import Callback
 from rbdae.graph.elimination import LARGEST, Factors, eliminate, substitute
 from rbdae.graph.graph import Graph
@@ -35,10 +34,12 @@ from rbdae.multibody.code_text import CodeText, Pattern, code_text
 from rbdae.multibody.contents import on_disk
 from rbdae.multibody.derived import recorded_kernel
 from rbdae.multibody.recording import (
+    GRID,
     Recording,
     first_numbers,
     opened_numbers,
     recording_point,
+    rounded,
     structure_of,
 )
 from rbdae.multibody.traced import own_point, shared
@@ -46,9 +47,6 @@ from rbdae.multibody.workspace import Workspace
 
 _SIZES = 10.0, 1e4, 1e8
 """Of c, where pivots are chosen: the first steps of a run have large ones."""
-
-_GRID = 2.0**20
-"""Steps of the state and the selection to the unit, where pivots are chosen."""
 
 _NONE = np.zeros(0)
 
@@ -119,27 +117,14 @@ def _by_pivots(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[Any
     return shared(workspace, mine, lambda: _made(workspace, wanted, order, alone=True))
 
 
-def _rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
-    """The numbers of the model, the state and the selection that pivots depend on."""
-    numbers = opened_numbers(workspace).values if workspace.memory.opened else np.zeros(0)
-    regular, n = workspace.memory.regular, workspace.layout.n
-    y = np.zeros(n)
-    if len(regular) == n:
-        moves = workspace.layout.n_differential  # multipliers are not known before
-        y[:moves] = regular[:moves]
-    exponents = np.rint(np.log2(np.abs(numbers)))
-    y, selection = (np.rint(_GRID * x) / _GRID + 0.0 for x in (y, first_numbers(workspace)))
-    return np.copysign(np.exp2(exponents), numbers), y, selection
-
-
 def _point(workspace: Workspace) -> bytes:
-    """A name of what `_rounded` gives: signs and exponents of numbers, and places on the grid."""
+    """A name of what `rounded` gives: signs and exponents of numbers, and places on the grid."""
     regular, numbers = workspace.memory.regular, opened_numbers(workspace).values if workspace.memory.opened else _NONE
     moves = workspace.layout.n_differential if len(regular) == workspace.layout.n else 0
     binades = (np.sqrt(2.0) * numbers).view(np.int64) >> 52
     return (
         binades.tobytes()
-        + (np.rint(_GRID * np.concatenate([regular[:moves], first_numbers(workspace)])) + 0.0).tobytes()
+        + (np.rint(GRID * np.concatenate([regular[:moves], first_numbers(workspace)])) + 0.0).tobytes()
     )
 
 
@@ -169,7 +154,7 @@ def _samples(workspace: Workspace, wanted: Wanted, *, exact: bool) -> list[list[
     """Entries at the state that the memory keeps, where some may be zero that are none elsewhere, and a little beside
     it, at small and at large c. They depend on the memory alone: not on the problem that happens to ask first."""
     rng, n, code = np.random.default_rng(5), workspace.layout.n, wanted.code
-    numbers, y, selection = _rounded(workspace)
+    numbers, y, selection = rounded(workspace)
     if exact:
         numbers, selection = opened_numbers(workspace).values, first_numbers(workspace)
     context = Context.of(selection, (), code.data.filled(numbers))

@@ -22,6 +22,7 @@ from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import Content, named
 from rbdae.kernels.symbolic import KernelMemory, opened
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
+from rbdae.multibody.saddle_order import saddle_order
 from rbdae.multibody.workspace import Workspace
 
 MOST_NODES = 2_000_000
@@ -29,6 +30,9 @@ MOST_NODES = 2_000_000
 
 _SELECTED, _PATTERNS = named(Content.SELECTION), frozenset(named(Content.PATTERN))
 _ALL_CONSTANT = frozenset(named(Content.NUMBERS, Content.STRUCTURE, Content.PATTERN))
+
+GRID = 2.0**20
+"""Steps of the state and the selection to the unit, where pivots are chosen."""
 
 _OF_FORCES = ("elements", "entries", "element_constants", "frictions")
 
@@ -158,6 +162,7 @@ def run(
 ) -> Run:
     """Run a kernel on symbols, as `recorded` does."""
     recorder, m, loaded = started(workspace, point, most_nodes)
+    m.order = order_for(workspace, kernel)
     return Run(recorder, m, called(workspace, recorder, m, kernel, shapes["out"]), loaded)
 
 
@@ -194,6 +199,51 @@ def called(workspace: Workspace, recorder: Recorder, m: Any, kernel: Entry, shap
     function: Callable[..., None] = kernel
     function(m, *arguments)
     return out
+
+
+def rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
+    """The numbers of the model, the state and the selection that choices of pivots depend on: problems alike share
+    them."""
+    numbers = opened_numbers(workspace).values if workspace.memory.opened else np.zeros(0)
+    regular, n = workspace.memory.regular, workspace.layout.n
+    y = np.zeros(n)
+    if len(regular) == n:
+        moves = workspace.layout.n_differential  # multipliers are not known before
+        y[:moves] = regular[:moves]
+    exponents = np.rint(np.log2(np.abs(numbers)))
+    y, selection = (np.rint(GRID * x) / GRID + 0.0 for x in (y, first_numbers(workspace)))
+    return np.copysign(np.exp2(exponents), numbers), y, selection
+
+
+def order_for(workspace: Workspace, kernel: Any) -> tuple[tuple[int, ...], ...]:
+    """The order of elimination for a kernel, or the derivative of one, that takes one; empty where bodies come before
+    joints (`rbdae.multibody.saddle_order`)."""
+    if not getattr(getattr(kernel, "of", kernel), "ordered", False) or not workspace.model.tree.closing:
+        return ()
+    if workspace.order is None:
+        numbers, y, selection = rounded(workspace)
+        known, key = (
+            workspace.memory.known,
+            ("order", structure_of(workspace), *(x.tobytes() for x in (numbers, y, selection))),
+        )
+        if key not in known:
+            known[key] = saddle_order(lambda: _on_floats(workspace, numbers, selection), y)
+        workspace.order = known[key]
+    return workspace.order
+
+
+def _on_floats(workspace: Workspace, numbers: Vec, selection: Vec) -> Any:
+    """A memory of floats with these numbers of the model and the selection."""
+    chosen, first = {}, 1
+    if workspace.memory.opened:
+        chosen.update(opened_numbers(workspace).records(constants(workspace), numbers.tolist()))
+    for name, array in selected(workspace).items():
+        chosen[name] = selection[first : first + array.size].reshape(array.shape).astype(object)
+        first += array.size
+    m = KernelMemory(workspace.head, workspace.arrays, chosen)
+    if "references" in chosen:
+        m.head.referenced = 1
+    return m
 
 
 def finished(workspace: Workspace, ran: Run, outputs: list[int]) -> Recording:

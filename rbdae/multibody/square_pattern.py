@@ -1,5 +1,4 @@
-"""The static pattern of the sparse square system [G; S] of loops: its rows in an order of elimination, their products,
-and the factors of its normal equations.
+"""The sparse square system [G; S] of loops: its rows, in an order of elimination of its normal equations.
 
 It belongs to a selection: S says which bodies have independent velocities. An order of minimum degree is that of the
 graph of primitive constraints and independent velocities, which are neighbours where they share a body.
@@ -8,7 +7,7 @@ graph of primitive constraints and independent velocities, which are neighbours 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +15,9 @@ from rbdae._arrays import Ints, Mat
 from rbdae.multibody.graph import eliminate
 
 
-class SquarePattern(NamedTuple):
-    """The integers by their names in `rbdae.kernels.memory`, and the sizes by theirs in its head."""
-
-    arrays: dict[str, Ints]
-    sizes: dict[str, int]
-
-
-def square_pattern(primitives: Any, bodies: Any, S: Mat) -> SquarePattern:
-    """The pattern of [G; S] for the records of a memory, without the rows that are dropped."""
+def square_pattern(primitives: Any, bodies: Any, S: Mat) -> dict[str, Ints]:
+    """The pattern of [G; S] for the records of a memory, without the rows that are dropped, by the names of
+    `rbdae.kernels.memory`."""
     from scipy.sparse import csr_matrix  # a slow import, which small systems do not need
 
     n_bodies = len(bodies) - 1
@@ -47,28 +40,13 @@ def square_pattern(primitives: Any, bodies: Any, S: Mat) -> SquarePattern:
     rows = [blocks[k][1] for k in of]
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     column = np.concatenate(rows)
-    A = csr_matrix((np.ones(len(column)), column, start), shape=(len(rows), S.shape[1]))
-    products = (A @ A.T).tocsr()
-    products.sort_indices()
-    n = len(rows)
-    row = np.repeat(np.arange(n), np.diff(products.indptr))
-    lower = products.indices <= row
-    keys = np.repeat(np.arange(n), np.diff(order.start)) * n + order.column
-    sorting = np.argsort(keys)
-    slot = sorting[np.searchsorted(keys, row[lower] * n + products.indices[lower], sorter=sorting)]
-    first = np.concatenate([[0], np.cumsum(np.bincount(row[lower], minlength=n))])
     arrays = {
         "square_start": start,
         "square_column": column,
         "square_place": place,
         "square_turning": turning,
-        "square_factor_start": order.start,
-        "square_factor_column": order.column,
-        "square_product_start": first,
-        "square_product_slot": slot,
     }
-    lengths = {"n_square_entries": len(column), "n_square_factor": len(order.column), "n_square_products": len(slot)}
-    return SquarePattern({name: np.ascontiguousarray(x, dtype=np.int64) for name, x in arrays.items()}, lengths)
+    return {name: np.ascontiguousarray(x, dtype=np.int64) for name, x in arrays.items()}
 
 
 def _neighbours(at: list[Ints], n: int, csr_matrix: Callable[..., Any]) -> list[tuple[int, int]]:

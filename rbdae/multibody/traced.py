@@ -27,6 +27,7 @@ from rbdae.multibody.in_python import in_python
 from rbdae.multibody.recording import (
     first_numbers,
     opened_numbers,
+    order_for,
     recording_point,
     structure_of,
 )
@@ -121,12 +122,13 @@ def traced(
     """
     if not workspace.memory.traced:
         return None
-    key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace))
+    order = order_for(workspace, kernel)
+    key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace), *order)
     known = workspace.memory.recorded
     code = known.get(key, _UNKNOWN)
     if code is _UNKNOWN:
         with workspace.memory.preparation:
-            code = known[key] = _found(workspace, key, shapes, Wanted(kernel, shapes, pattern, sparse))
+            code = known[key] = _found(workspace, key, shapes, Wanted(kernel, shapes, pattern, sparse), order)
     if code is None:
         return None
     if otherwise is None:
@@ -135,19 +137,21 @@ def traced(
     return TracedKernel(kernel.name.rpartition(":")[2], code, workspace, otherwise, tally or Tally())
 
 
-def _found(workspace: Workspace, key: tuple[Any, ...], shapes: Shapes, wanted: Wanted) -> Code | None:
+def _found(
+    workspace: Workspace, key: tuple[Any, ...], shapes: Shapes, wanted: Wanted, order: tuple[Any, ...]
+) -> Code | None:
     """The code of a kernel. Of a structure, conditions are answered with the numbers of one model: where they fall in
     another way with those of this one, it has code of its own. So the code is the one that this model would have
     alone."""
-    memory = workspace.memory
+    memory, variant = workspace.memory, (repr(order).encode(),) if order else ()
     if not memory.opened:
-        return shared(workspace, key, lambda: code_of(workspace, wanted, ()))
+        return shared(workspace, key, lambda: code_of(workspace, wanted, variant))
     if all_recorded(memory):
-        code = shared(workspace, key, lambda: code_of(workspace, wanted, ()))
+        code = shared(workspace, key, lambda: code_of(workspace, wanted, variant))
         if code is None or _holds(workspace, code, shapes):
             return code
     mine = own_point(workspace)
-    return shared(workspace, (*key, mine), lambda: code_of(workspace, wanted, (mine,)))
+    return shared(workspace, (*key, mine), lambda: code_of(workspace, wanted, (*variant, mine)))
 
 
 def own_point(workspace: Workspace) -> bytes:

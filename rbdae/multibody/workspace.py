@@ -58,6 +58,7 @@ class Workspace:
         self.open_numbers: OpenNumbers | None = None
         self.of_same_records: Workspace | None = None  # has the same numbers of the model
         self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.element_recording`
+        self.order: tuple[tuple[int, ...], ...] | None = None  # of elimination, once asked for: the same
         self.structure: tuple[Any, ...] | None = None  # once asked for: `rbdae.multibody.recording`
         self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recording`
         self.inputs_at: list[Vec] = []  # all places where code of this workspace reads the values of inputs
@@ -87,7 +88,7 @@ class Workspace:
     def own(self, name: str, array: Any) -> None:
         """An array in place of the shared one."""
         self._arrays[name] = self.arrays[name] = array
-        self.numbers = self.open_numbers = self.elements = self.structure = None
+        self.numbers = self.open_numbers = self.elements = self.structure = self.order = None
 
     def write_inputs(self, values: Vec) -> None:
         """Write values of the inputs where all code of this workspace reads them. The selection says nothing of them:
@@ -98,9 +99,9 @@ class Workspace:
     def _own_square(self, S: Mat) -> None:
         """Own the pattern of [G; S]."""
         pattern = square_pattern(self.arrays["primitives"], self.memory.arrays["bodies"], S)
-        for name, array in pattern.arrays.items():
+        for name, array in pattern.items():
             self.own(name, array)
-        self._sizes.update(pattern.sizes)
+        self._sizes.update(n_square_entries=len(pattern["square_column"]))
 
     def _own_loops(self, dropped: tuple[int, ...]) -> None:
         """Own the spanning tree of loops and what closes them, found once for the rows that are dropped."""
@@ -218,7 +219,7 @@ class Workspace:
 
     def row_of_pivot(self, place: int) -> int:
         """The joint row that is eliminated at this place."""
-        return int(self.memory.arrays["factor_column"][self.memory.sizes["n_factor"] + place])
+        return int(self.memory.arrays["eliminated"][place])
 
 
 def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:

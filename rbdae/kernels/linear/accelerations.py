@@ -27,7 +27,7 @@ def accelerations(m: Memory) -> None:
     primitive_vectors(m, 2)
     velocity_basis(m)
     gradients(m)
-    factorise(m, 1)
+    factorise(m, 1, m.order)
     make_columns(m)
     applied_forces(m)
     collect_forces(m, right_hand_side(m))

@@ -1,16 +1,13 @@
 """The saddle-point system for many right-hand sides at once, on symbols: derivatives of its solution are made of it.
 
-`solve_columns` has the factors that `rbdae.kernels.linear.saddle` has left, with w = N beta + Pi s of each body,
-
-    beta = R f - Z s,    R = Ji N^T,    Z = R M Pi.
-
-These matrices belong to no column, so they are made once: the solution for one vector in every column would have up to
-1.8 times the operations.
+`solve_columns` has the factors that `rbdae.kernels.linear.saddle` has left, with w = N beta + Pi s of each body and
+forces N^T f - Z s along beta, Z = N^T M Pi. These matrices belong to no column, so they are made once: the solution for
+one vector in every column would have up to 1.8 times the operations.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,94 +17,62 @@ from rbdae.kernels.constraints.gradients import moving_sides
 from rbdae.kernels.forces.reaction_friction import reaction_load
 from rbdae.kernels.linear.friction_columns import solve_friction
 from rbdae.kernels.linear.reductions import mass_times, particular
-from rbdae.kernels.linear.schur import solve_schur
 from rbdae.kernels.memory import (
     bodies,
-    factor_column,
     friction_columns,
     friction_loads,
     head,
-    primitives,
-    rows,
     states,
 )
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
 from rbdae.rotations.vectors import frame, reciprocal
 
 
-class _Body(NamedTuple):
-    """Matrices of a body, and its rows in the columns: of xdot, of beta, which is what comes of w first, of w, of s."""
-
-    x: slice
-    beta: slice
-    w: slice
-    s: slice
-    N: Any
-    P: Any
-
-
 def solve_columns(m: Memory, W: Any) -> None:
     """The rows [0, nv) of W become vdot, or pdot with momenta, in all its columns, those of the joints in the last n_la
     their multipliers; before, they hold f (nv) and s (nla)."""
-    h = head(m)
-    parts = [_body(m, W, b) for b in range(h.n_bodies)]
-    _solve_joints(m, W, parts)
-    for b, (x, beta, w, s, N, P) in enumerate(parts):
+    h, S, kept = head(m), m.saddle, []
+    b = np.zeros((S.first + h.n_rows, W.shape[1]), dtype=object)
+    for k, o in enumerate(bodies(m)[:-1]):
+        N, P, Z = _matrices(m, k)
+        i = o.iv + o.nt
+        w, internal = slice(i, i + o.nr), h.n_v + o.il + np.arange(o.ni)
+        x, beta = S.body(k)
+        f = W[i : i + 3] if h.unit_norm == 1 else N.T @ W[w]
+        b[x], b[beta] = W[o.iv : i], (f - Z @ W[internal]) / S.shares[k]
+        kept.append((slice(o.iv, i), w, N, P, W[internal]))
+    for p, r in S.joints:
+        at = S.places(p)
+        b[at] = W[h.n_v + p.row :][: p.n]
+        for side, k, o in moving_sides(m, p):
+            b[at] -= (r.Gw[side, : p.n, : o.nr] @ kept[k][3]) @ kept[k][4]
+    found = S.solved(b)
+    for p, _ in S.joints:
+        W[h.n_v + p.row :][: p.n] = found[S.places(p)]
+    for k, (at, w, N, P, internal) in enumerate(kept):
+        x, beta = S.body(k)
+        W[at] = found[x]
         if h.momenta == 1:
-            W[x] = W[x] * bodies(m)[b].mass
-            N, P = mass_times(m, b, N), mass_times(m, b, P)
-        W[w] = N @ W[beta] + P @ W[s]
+            W[at] *= bodies(m)[k].mass
+            N, P = mass_times(m, k, N), mass_times(m, k, P)
+        W[w] = N @ found[beta] + P @ internal
     _add_friction(m, W)
     if h.spatial == SPATIAL_VELOCITIES:
-        for part, state in zip(parts, states(m), strict=False):
-            W[part.w] = reciprocal(frame(state.d)) @ W[part.w]
+        for (_, w, *_), state in zip(kept, states(m), strict=False):
+            W[w] = reciprocal(frame(state.d)) @ W[w]
 
 
-def _body(m: Memory, W: Any, b: int) -> _Body:
-    """Solve for one body without joints, up to beta."""
+def _matrices(m: Memory, b: int) -> tuple[Any, Any, Any]:
+    """N, Pi and N^T M Pi of a body."""
     h, o, s = head(m), bodies(m)[b], states(m)[b]
-    i, at = o.iv + o.nt, h.n_v + o.il
-    part = _Body(
-        slice(o.iv, i),
-        slice(i, i + 3),
-        slice(i, i + o.nr),
-        slice(at, at + o.ni),
-        s.N[: o.nr],
-        np.zeros((o.nr, o.ni), dtype=object),
-    )
-    W[part.x] = W[part.x] * (1.0 / o.mass)
+    N, P = s.N[: o.nr], np.zeros((o.nr, o.ni), dtype=object)
+    Z = np.zeros((3, o.ni), dtype=object)  # for a quaternion M p is a multiple of p
     if h.unit_norm == 1:
-        part.P[:, 0] = s.a[:4]
-        W[part.beta] = s.Ji @ W[part.beta]
-        return part
+        P[:, 0] = s.a[:4]
+        return N, P, Z
     for c, unit in enumerate(np.eye(o.ni)):
-        part.P[:, c] = particular(m, b, unit)
-    R = s.Ji @ part.N.T
-    of_w = R @ W[part.w]
-    if h.kind not in (ANGULAR, QUATERNION_RATE):  # for a quaternion M p is a multiple of p
-        of_w = of_w - (mass_times(m, b, R.T).T @ part.P) @ W[part.s]
-    W[part.beta] = of_w
-    return part
-
-
-def _solve_joints(m: Memory, W: Any, parts: list[_Body]) -> None:
-    """Multipliers of the joints in their rows, and what they do to xdot and beta."""
-    h, changes = head(m), []
-    for p, r in zip(primitives(m), rows(m), strict=True):
-        la = slice(h.n_v + p.row, h.n_v + p.row + p.n)
-        W[la] = -W[la]
-        for side, b, o in moving_sides(m, p):
-            part = parts[b]
-            Gx, Gw, H, HJ = r.Gx[side, : p.n, : o.nt], r.Gw[side, : p.n, : o.nr], r.H[side, : p.n], r.HJ[side, : p.n]
-            W[la] = W[la] + Gx @ W[part.x] + H @ W[part.beta] + Gw @ part.P @ W[part.s]
-            changes.append((part.x, Gx.T * (1.0 / o.mass), la))
-            changes.append((part.beta, HJ.T, la))
-    in_order = h.n_v + h.n_internal + factor_column(m)[h.n_factor :]
-    x = W[in_order]
-    solve_schur(m, x)
-    W[in_order] = x
-    for rows_of, change, la in changes:
-        W[rows_of] = W[rows_of] - change @ W[la]
+        P[:, c] = particular(m, b, unit)
+    return N, P, Z if h.kind in (ANGULAR, QUATERNION_RATE) else N.T @ mass_times(m, b, P)
 
 
 def _add_friction(m: Memory, W: Any) -> None:

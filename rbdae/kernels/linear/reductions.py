@@ -34,21 +34,23 @@ def mass_times(m: Memory, b: int, v: Array) -> Array:
     return out
 
 
-def reduction(m: Memory, b: int) -> tuple[Array, Array]:
-    """N (nr, 3) and Ji (3, 3), the inverse of the reduced mass N^T M N."""
+def reduction(m: Memory, b: int) -> tuple[Array, Array, Array]:
+    """N (nr, 3), the reduced mass J = N^T M N (3, 3), and its inverse."""
     h, o, a = head(m), bodies(m)[b], states(m)[b].a
     if h.kind == ANGULAR:
-        return np.eye(3), o.inertia_inverse
+        return np.eye(3), o.inertia, o.inertia_inverse
     if h.kind == QUATERNION_RATE:
-        N = QUATERNION.kinematics(a[:4])
-        return N, o.inertia_inverse if h.momenta == 1 else o.inertia_inverse * (1.0 / (_norm(a) * _norm(a)))
+        N, n = QUATERNION.kinematics(a[:4]), 1.0 if h.momenta == 1 else _norm(a) * _norm(a)
+        return N, o.inertia * n, o.inertia_inverse * (1.0 / n)
     C = _reciprocal(m, a)
     N = np.array([_stacked(m, np.cross(e, np.eye(3)).T @ C) for e in np.eye(3)]).T
     if h.columns == 1:
         mass = np.triu(N.T @ (o.euler @ N.reshape(3, 9)).reshape(9, 3))
-        return N, inverse(mass + np.triu(mass, 1).T)
-    E = C @ o.euler @ C.T
-    return N, inverse(np.eye(3) * np.trace(E) - E)
+        mass = mass + np.triu(mass, 1).T
+    else:
+        E = C @ o.euler @ C.T
+        mass = np.eye(3) * np.trace(E) - E
+    return N, mass, inverse(mass)
 
 
 def particular(m: Memory, b: int, s: Array) -> Array:

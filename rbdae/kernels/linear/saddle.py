@@ -1,94 +1,272 @@
-"""The saddle-point system [M G^T; G 0] (vdot, la) = (f, s): structure, factorisation, solution.
+"""The saddle-point system [M G^T; G 0] (vdot, la) = (f, s): its matrix, order of elimination, solution.
 
-Each body is eliminated locally, w = N beta + Pi s (`reductions`). What remains is the Schur complement S = G A G^T of
-the joints (`schur`).
+Of each body w = N beta + Pi s (`reductions`), so that three rates beta are left beside xdot, and the matrix
 
-Where a mechanism passes a singular position, pivots of S fall to zero and rise again: d = sigma^2, the square of the
-sine between the gradient of a joint equation and those before it, in the metric of M^-1. An equation is suspended, with
-multiplier zero, while its pivot is below its floor: the pivot counts as infinite, and because S is positive
-semidefinite, what is solved is the system without the equation. The Jacobians follow by the same factors.
+    [ m        H_x^T ]
+    [    J     H^T   ],     H = G_w N,  J = N^T M N,
+    [ H_x  H   0     ]
+
+is symmetric and sparse. Two orders of elimination (`elimination`) serve it:
+
+* bodies before joints. The pivots of joint equations are those of the Schur complement -G M^-1 G^T, which is definite:
+  no position is bad for it. Where a mechanism passes a singular position, they fall to zero and rise again:
+  d = sigma^2, the square of the sine between the gradient of a joint equation and those before it, in the metric of
+  M^-1. An equation is suspended, with multiplier zero, while its pivot is below its floor: the pivot counts as
+  infinite, and what is solved is the system without the equation. The Jacobians follow by the same factors.
+* for loops, an order of least fill anywhere, with pivots of one and of two rows, which `rbdae.multibody.saddle_order`
+  chooses for a problem. It holds while the sum of the squares of all reciprocal pivots is below `LARGEST`, in units of
+  the mechanism's inertia and size; elsewhere the first order does.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any, Self, final
+
 import numpy as np
 
-from rbdae.graph.functions import Array, Memory
+from rbdae.graph.functions import Array, Memory, depends, is_zero, select
 from rbdae.kernels.constraints.gradients import force_directions, moving_sides, side_rows, velocities_at
 from rbdae.kernels.linear import reductions
+from rbdae.kernels.linear.elimination import Factors, Pivot, Rows, inverse_of_two
 from rbdae.kernels.linear.reductions import mass_times, particular, reduction
-from rbdae.kernels.linear.schur import factorise_schur, solve_schur
 from rbdae.kernels.memory import (
     bodies,
     constraint_side,
     head,
     multipliers,
+    pivot_floor,
     primitives,
     right_hand_side,
     rows,
     solution,
     states,
 )
-from rbdae.kernels.records import ANGULAR
+from rbdae.kernels.records import ANGULAR, MOMENT
+
+SUSPENDED = 1e200
+"""The pivot of a suspended equation: infinite, but with finite products."""
+
+LARGEST = 1e14
+"""Of the sum of the squares of all reciprocal pivots."""
 
 
-def reduce_bodies(m: Memory, pulled: int) -> None:
-    """N and Ji of all bodies (`reductions`); where `pulled` is 1 as the formulation takes it."""
-    unit = pulled == 1 and head(m).unit_norm == 1
+def _pulled_by_moment(m: Memory, pulled: int) -> bool:
+    """Whether forces are 2 L^T n of [SNS15]: there N^T W = |p|^2 N^T G^T."""
+    h = head(m)
+    return bool(pulled == 1 and h.forms == 1 and h.pull_back == MOMENT and h.unit_norm == 0)
+
+
+def reduce_bodies(m: Memory, pulled: int) -> list[Array]:
+    """N and Ji of all bodies (`reductions`), where `pulled` is 1 as the formulation takes it. Returns their J."""
+    unit, out = pulled == 1 and head(m).unit_norm == 1, []
     for b, (o, s) in enumerate(zip(bodies(m)[:-1], states(m)[:-1], strict=True)):
-        s.N[: o.nr], s.Ji[:] = reduction(m, b)
+        s.N[: o.nr], J, s.Ji[:] = reduction(m, b)
         if unit:
-            s.Ji[:] = o.inertia_inverse
+            J, s.Ji[:] = o.inertia, o.inertia_inverse
+        out.append(J)
+    return out
 
 
-def factorise(m: Memory, pulled: int) -> None:
-    """Reduce the bodies and factorise the joint Schur complement. Reads the gradients; writes N, Ji and `factor`;
-    head.singular becomes 0, or 1 + the place of the first vanishing pivot (redundant or singular constraints). The
-    columns of the joints are G^T, or where `pulled` is 1 the directions W of the formulation's forces."""
-    reduce_bodies(m, pulled)
-    head(m).singular = 0
-    if head(m).n_rows > 0:
-        factorise_schur(m, pulled)
+def reduce_gradients(m: Memory, pulled: int) -> None:
+    """H = Gw N of both sides of each primitive, and HJ = H Ji, where `pulled` is 1 as the formulation takes it."""
+    moment = _pulled_by_moment(m, pulled)
+    for p, r in zip(primitives(m), rows(m), strict=True):
+        for side, b, o in moving_sides(m, p):
+            s = states(m)[b]
+            H = r.Gw[side, : p.n, : o.nr] @ s.N[: o.nr]
+            r.H[side, : p.n] = H
+            r.HJ[side, : p.n] = (H @ s.Ji) * (s.a[:4] @ s.a[:4]) if moment else H @ s.Ji
+
+
+def _below(n: int) -> Iterator[tuple[int, int]]:
+    """The places of a triangle."""
+    return ((i, j) for i in range(n) for j in range(i + 1))
+
+
+@final
+class Saddle:
+    """The system at the moved bodies. Reads the gradients; writes N and Ji of the bodies, H and HJ.
+
+    Unknowns are numbered body by body, six of each, then the joint equations by their slots.
+
+    Attributes
+    ----------
+    pivots, sizes : of the joint equations by their slots, where bodies come before joints; the squares of the rows of G
+
+    Parameters
+    ----------
+    pulled : 1 where the columns of the joints are the directions of the formulation's forces, and not G^T
+    alike : whether bodies turn alike about all axes
+    """
+
+    def __init__(self, m: Memory, pulled: int, *, alike: bool = False) -> None:
+        self.m = m
+        self.first = 6 * head(m).n_bodies
+        self.joints = [*zip(primitives(m), rows(m), strict=True)] if head(m).n_rows > 0 else []
+        self._J = reduce_bodies(m, pulled)
+        if alike:
+            for b, (o, s) in enumerate(zip(bodies(m)[:-1], states(m)[:-1], strict=True)):
+                self._J[b] = np.eye(3) * (np.trace(o.inertia) / 3.0)
+                s.Ji[:] = np.eye(3) * (3.0 / np.trace(o.inertia))
+        reduce_gradients(m, pulled)
+        moment = _pulled_by_moment(m, pulled)
+        self.shares = [s.a[:4] @ s.a[:4] if moment else 1.0 for s in states(m)[:-1]]
+
+    def body(self, b: int) -> tuple[slice, slice]:
+        """The places of xdot and beta of a body."""
+        return slice(6 * b, 6 * b + bodies(self.m)[b].nt), slice(6 * b + 3, 6 * b + 6)
+
+    def places(self, p: Any) -> list[int]:
+        """The places of the equations of a primitive."""
+        return [self.first + k for k in p.slot[: p.n]]
+
+    def matrix(self) -> Rows:
+        """[M G^T; G 0]."""
+        m = self.m
+        out: Rows = [{} for _ in range(self.first + head(m).n_rows)]
+
+        def enter(i: int, j: int, value: Any) -> None:
+            if not is_zero(value):
+                out[i][j] = out[j][i] = value
+
+        for b, (o, J, share) in enumerate(zip(bodies(m)[:-1], self._J, self.shares, strict=True)):
+            x, beta = self.body(b)
+            for i in range(x.start, x.stop):
+                enter(i, i, o.mass)
+            for i, j in _below(3):
+                enter(beta.start + i, beta.start + j, J[i, j] / share)
+        for p, r in self.joints:
+            for k in range(p.n):
+                i = self.first + p.slot[k]
+                if p.keep[k] == 0:
+                    enter(i, i, -1.0)
+                    continue
+                for side, b, o in moving_sides(m, p):
+                    for at, values in zip(self.body(b), (r.Gx[side, k, : o.nt], r.H[side, k]), strict=True):
+                        for j, value in zip(range(at.start, at.stop), values, strict=True):
+                            enter(i, j, value)
+        return out
+
+    def _bodies_first(self) -> Iterator[Pivot]:
+        """The order that serves any position."""
+        for b in range(self.first // 6):
+            x, beta = self.body(b)
+            yield from ((i,) for i in range(x.start, x.stop))
+            yield tuple(range(beta.start, beta.stop))
+        yield from ((self.first + k,) for k in range(head(self.m).n_rows))
+
+    def _inverse(self, pivot: Pivot, A: Array) -> Array:
+        """Of a pivot there."""
+        m, b, k = self.m, pivot[0] // 6, pivot[0] - self.first
+        if k < 0:
+            return states(m)[b].Ji * self.shares[b] if len(pivot) == 3 else inverse_of_two(pivot, A)
+        d = self.pivots[k] = select(abs(A[0, 0]) < pivot_floor(m)[k], SUSPENDED, -A[0, 0])
+        h = head(m)
+        vanishes = select(h.singular == 0, k + 1, h.singular)
+        h.singular = select(abs(d) > 1e-13 * abs(self.sizes[k]), h.singular, vanishes)
+        return np.array([[-1.0 / d]], dtype=object)
+
+    def factorised(self, order: Sequence[Pivot] = ()) -> Self:
+        """The same with factors, by an order of least fill where that holds; without one bodies come before joints.
+        Writes head.singular: 0, or 1 + the place of the first vanishing pivot of joints (redundant or singular
+        constraints)."""
+        head(self.m).singular = 0
+        if len(order):
+            self._factors = Factors(self.matrix(), order)
+            if self._growth() <= LARGEST:
+                return self
+        self.pivots, self.sizes = np.zeros(head(self.m).n_rows, dtype=object), self._sizes_of_rows()
+        self._factors = Factors(self.matrix(), self._bodies_first(), self._inverse)
+        return self
+
+    def _sizes_of_rows(self) -> Array:
+        """The squares of the rows of G by slots, in the metric of M^-1; 1 for dropped ones."""
+        out = np.ones(head(self.m).n_rows, dtype=object)
+        for p, r in self.joints:
+            for k in (k for k in range(p.n) if p.keep[k] == 1):
+                sides = [(r.Gx[i, k, : o.nt], r.H[i, k], r.HJ[i, k], o.mass) for i, _, o in moving_sides(self.m, p)]
+                out[p.slot[k]] = sum(x @ x / mass + H @ HJ for x, H, HJ, mass in sides)
+        return out
+
+    def units(self) -> Array:
+        """Factors of the unknowns that make the matrix one of numbers without a unit, of the size of one: lengths are
+        counted by the bodies' radius of gyration, inertias by their mean."""
+        m, B = self.m, bodies(self.m)[:-1]
+        turning = sum(np.trace(o.inertia) for o in B)
+        inertia, square = turning / len(B), turning / sum(o.mass for o in B)
+        out = np.full(self.first + head(m).n_rows, 1.0 / inertia, dtype=object)  # their squares
+        for b in range(len(B)):
+            out[self.body(b)[0]] = square / inertia
+        for p, _ in self.joints:
+            ends = [c[0] if is_zero(c[4]) else c[4] for c in (p.A, p.B)]  # coefficients of points
+            points = 1 if p.linear == 1 else sum(not is_zero(end) for end in ends)
+            for k in range(p.n):
+                out[self.first + p.slot[k]] = inertia / square**points
+        return out
+
+    def _growth(self) -> Any:
+        """The sum of the squares of all reciprocal pivots that depend on the state."""
+        squares, terms = 1.0 / self.units(), list[Any]()
+        for pivot, C, *_ in self._factors.steps:
+            for i, j in _below(len(pivot)):
+                if depends(C[i, j]):
+                    terms.append(C[i, j] * C[i, j] * (squares[pivot[i]] * squares[pivot[j]]))
+        chains = [sum(terms[k::4], 0.0) for k in range(4)]  # one would be the longest of the code
+        return (chains[0] + chains[1]) + (chains[2] + chains[3])
+
+    def solved(self, b: Array) -> Array:
+        """The solution of the system for b, or for many in columns."""
+        return self._factors.solved(b)
+
+
+def factorise(m: Memory, pulled: int, order: Sequence[Pivot] = ()) -> Saddle:
+    """The factors, kept in the memory for the solutions that follow."""
+    out = m.saddle = Saddle(m, pulled).factorised(order)
+    return out
 
 
 def solve_saddle(m: Memory) -> None:
     """vdot and la. Reads `right_hand_side` (f), `constraint_side` (s) and the factors; writes `solution` and
     `multipliers`."""
     f, side, vd = right_hand_side(m), constraint_side(m), solution(m)
+    loads = []
     for b, (o, s) in enumerate(zip(bodies(m)[:-1], states(m)[:-1], strict=True)):
-        i = o.iv + o.nt
-        vd[o.iv : i] = f[o.iv : i] / o.mass
-        load = f[i : i + o.nr]
-        if head(m).kind == ANGULAR:
-            vd[i : i + 3] = s.Ji @ load
-        else:
-            u, N = particular(m, b, side[o.il : o.il + o.ni]), s.N[: o.nr]
-            vd[i : i + o.nr] = u + N @ (s.Ji @ (N.T @ (load - mass_times(m, b, u))))
-    add_joints(m)
+        turning = slice(o.iv + o.nt, o.iv + o.nt + o.nr)
+        vd[o.iv : o.iv + o.nt], vd[turning], load = 0.0, 0.0, f[turning]
+        if head(m).kind != ANGULAR:
+            vd[turning] = particular(m, b, side[o.il : o.il + o.ni])
+            load = s.N[: o.nr].T @ (load - mass_times(m, b, vd[turning]))
+        loads.append((f[o.iv : o.iv + o.nt], load))
+    _add(m, loads)
 
 
 def add_joints(m: Memory) -> None:
     """The joints' multipliers and what they do to `solution`, which is that of bodies without joints; then the internal
     multipliers. Reads as `solve_saddle` does."""
-    if head(m).n_rows > 0:
-        _solve_joints(m, constraint_side(m), solution(m), multipliers(m))
+    _add(m, [])
+
+
+def _add(m: Memory, loads: list[tuple[Array, Array]]) -> None:
+    """What forces along xdot and beta, and the joints, do to `solution`; the multipliers."""
+    S, vd, la, side = m.saddle, solution(m), multipliers(m), constraint_side(m)
+    b = np.zeros(S.first + head(m).n_rows, dtype=vd.dtype)
+    for k, (force, moment) in enumerate(loads):
+        x, beta = S.body(k)
+        b[x], b[beta] = force, moment / S.shares[k]
+    for p, r in S.joints:
+        of_sides = [side_rows(r, i, p.n, o) @ vd[velocities_at(o)] for i, _, o in moving_sides(m, p)]
+        b[S.places(p)] = side[p.row : p.row + p.n] - sum(of_sides)
+    found = S.solved(b)
+    for p, _ in S.joints:
+        la[p.row : p.row + p.n] = found[S.places(p)]
+    for k, (o, s) in enumerate(zip(bodies(m)[:-1], states(m)[:-1], strict=True)):
+        x, beta = S.body(k)
+        i = o.iv + o.nt
+        vd[o.iv : i] += found[x]
+        vd[i : i + o.nr] += s.N[: o.nr] @ found[beta]
     if head(m).kind != ANGULAR:
         internal_multipliers(m)
-
-
-def _solve_joints(m: Memory, s: Array, vd: Array, la: Array) -> None:
-    """S la = G vdot - s, and vdot -= A G^T la. Reads the gradients and factors."""
-    x = np.zeros(head(m).n_rows, dtype=vd.dtype)
-    for p, r in zip(primitives(m), rows(m), strict=True):
-        of_sides = [side_rows(r, side, p.n, o) @ vd[velocities_at(o)] for side, _, o in moving_sides(m, p)]
-        x[p.slot[: p.n]] = sum(of_sides, -s[p.row : p.row + p.n])
-    solve_schur(m, x)
-    for p, r in zip(primitives(m), rows(m), strict=True):
-        of_joint = la[p.row : p.row + p.n] = x[p.slot[: p.n]]
-        for side, b, o in moving_sides(m, p):
-            i = o.iv + o.nt
-            vd[o.iv : i] -= r.Gx[side, : p.n, : o.nt].T @ of_joint / o.mass
-            vd[i : i + o.nr] -= states(m)[b].N[: o.nr] @ (r.HJ[side, : p.n].T @ of_joint)
 
 
 def internal_multipliers(m: Memory) -> None:

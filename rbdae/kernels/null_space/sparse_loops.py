@@ -4,9 +4,8 @@ With A = [G; S], rows in an order of elimination, and W = diag(l^2, 1), l a leng
 
     A x = b:    x = W A^T z,  (A W A^T) z = b,        A^T z = x:  (A W A^T) z = A W x.
 
-A W A^T is positive definite, so that every order of elimination is stable: the pattern of its factors L D L^T is
-static, as that of the joints' Schur complement is (`rbdae.kernels.linear.schur`), and there is no pivot to choose. It
-has the condition of A squared. Corrections by the residual of A x = b give the accuracy of an elimination of A itself
+A W A^T is positive definite, so that every order of elimination is stable: there is no pivot to choose. It has the
+condition of A squared. Corrections by the residual of A x = b give the accuracy of an elimination of A itself
 (docs/decisions.md).
 """
 
@@ -18,18 +17,14 @@ import numpy as np
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.constraints.gradients import moving_sides, side_rows
+from rbdae.kernels.linear.elimination import Factors, Rows
 from rbdae.kernels.linear.small import inverse
-from rbdae.kernels.linear.static_factors import factorise_rows, solve_factors
 from rbdae.kernels.memory import (
     head,
     primitives,
     rows,
     square_column,
-    square_factor_column,
-    square_factor_start,
     square_place,
-    square_product_slot,
-    square_product_start,
     square_start,
     square_turning,
     states,
@@ -51,7 +46,6 @@ class SparseLoops:
         self._columns = [column[start[i] : start[i + 1]] for i in range(self._n)]
         self._places = square_place(m)
         self._W = velocity_metric(m)[h.n_v + h.n_nu :]
-        self._pattern = square_factor_start(m), square_factor_column(m)
 
     def factorise(self) -> None:
         """L and D of A W A^T, the products of rows that share a body."""
@@ -62,17 +56,15 @@ class SparseLoops:
         ]
         equations = [*(G[k] for G, p in joints for k in range(p.n) if p.keep[k] == 1), *self._selection()]
         self._A = [equations[i] for i in np.argsort(self._places)]
-        start, column = self._pattern
-        first, slots = square_product_start(m), square_product_slot(m)
-        self._L = np.zeros(start[-1], dtype=self._A[0].dtype)
-        self._D = np.zeros(self._n, dtype=self._A[0].dtype)
-        for i, (at, a) in enumerate(zip(self._columns, self._A, strict=True)):
-            weighted = dict(zip(at.tolist(), a * self._W[at], strict=True))
-            for slot in slots[first[i] : first[i + 1]]:
-                j = column[slot]
-                both = zip(self._columns[j].tolist(), self._A[j], strict=True)
-                self._L[slot] = sum(weighted[c] * x for c, x in both if c in weighted)
-        factorise_rows(self._L, self._D, start, column)
+        at = [dict(zip(columns.tolist(), a, strict=True)) for columns, a in zip(self._columns, self._A, strict=True)]
+        met: dict[int, list[int]] = {}  # rows by the columns that they have
+        products: Rows = [{} for _ in at]
+        for i, a in enumerate(at):
+            for j in {i, *(j for c in a for j in met.setdefault(c, []))}:
+                products[i][j] = products[j][i] = sum(x * self._W[c] * at[j][c] for c, x in a.items() if c in at[j])
+            for c in a:
+                met[c].append(i)
+        self._factors = Factors(products, [(i,) for i in range(self._n)])
 
     def _selection(self) -> list[Array]:
         """The rows of S, or of S P where velocities are spatial, P = R^-T: three numbers of a body at a time."""
@@ -86,12 +78,6 @@ class SparseLoops:
                 parts = np.array([part @ C for part, C in zip(parts, inverses, strict=True)])
             out.append(parts.ravel())
         return out
-
-    def _solved(self, b: Array) -> Array:
-        """(A W A^T)^-1 b."""
-        z = b.copy()
-        solve_factors(self._L, self._D, *self._pattern, z)
-        return z
 
     def _times(self, x: Array) -> Array:
         """A x."""
@@ -107,17 +93,17 @@ class SparseLoops:
     def solve(self, x: Array) -> Array:
         """[G; S]^-1 x."""
         b = x[np.argsort(self._places)]
-        out = self._transposed_times(self._solved(b)) * self._W
+        out = self._transposed_times(self._factors.solved(b)) * self._W
         for _ in range(CORRECTIONS):
-            out = out + self._transposed_times(self._solved(b - self._times(out))) * self._W
+            out = out + self._transposed_times(self._factors.solved(b - self._times(out))) * self._W
         return out
 
     def solve_transposed(self, x: Array) -> Array:
         """[G; S]^-T x."""
         x = x[: self._n]
-        z = self._solved(self._times(x * self._W))
+        z = self._factors.solved(self._times(x * self._W))
         for _ in range(CORRECTIONS):
-            z = z + self._solved(self._times((x - self._transposed_times(z)) * self._W))
+            z = z + self._factors.solved(self._times((x - self._transposed_times(z)) * self._W))
         return z[self._places]
 
     def frame_rates(self) -> Array:
