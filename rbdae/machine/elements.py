@@ -21,9 +21,9 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from rbdae._arrays import Ints, Vec
+from rbdae.graph.evaluate import OPERATIONS
 from rbdae.graph.graph import LEAVES, Graph, operands
 from rbdae.graph.loaded import Tape
-from rbdae.graph.on_stacks import OPERATIONS
 from rbdae.machine.element_text import ARGUMENTS_OF_ELEMENTS, PASSED_TO_ELEMENTS, Turn, word
 from rbdae.machine.function import INDICES, NUMBERS, SCRATCH, SELECTION
 from rbdae.machine.loops.following import follow

@@ -17,6 +17,7 @@ from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import ByName, brief
 from rbdae.adapter import Steps
 from rbdae.kernels.readings import power_at
+from rbdae.machine.function import Shapes
 from rbdae.multibody.recording import recorded, recording_point
 from rbdae.multibody.row_selection import closeness as closeness_of
 from rbdae.problem.interpretation import Interpretation
@@ -103,7 +104,7 @@ def is_conservative(problem: Problem) -> bool:
     model, workspace = problem.model, problem.workspace
     if len(model.drives) or len(model.frictions):
         return False
-    shapes = {"y": (24 * model.n,), "yd": (model.forces.n_states,), "out": (1,)}
+    shapes: Shapes = {"y": (24 * model.n,), "yd": (model.forces.n_states,), "out": (1,)}
     found = recorded(workspace, power_at, shapes, recording_point(workspace, shapes))
     return found.graph.value(found.outputs[0]) == 0.0
 
