@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import attrs
 
@@ -66,6 +66,8 @@ class PrescribedAngle(AbstractJointDrive):
         Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
 
+    default_name: ClassVar = "angle"
+
     __slots__ = ()
 
     def __init__(
@@ -76,10 +78,6 @@ class PrescribedAngle(AbstractJointDrive):
         inputs: Mapping[str, Input] | None = None,
     ) -> None:
         self.__attrs_init__(**self._drive(joint, angle, name, inputs))
-
-    @property
-    def default_name(self) -> str:
-        return "angle"
 
     def prescribed(self) -> Coordinate:
         return angle("angle", self.axis_a, self.normal_a, self.normal_b)
@@ -109,6 +107,8 @@ class PrescribedDisplacement(AbstractJointDrive):
         Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
 
+    default_name: ClassVar = "displacement"
+
     __slots__ = ()
 
     def __init__(
@@ -119,10 +119,6 @@ class PrescribedDisplacement(AbstractJointDrive):
         inputs: Mapping[str, Input] | None = None,
     ) -> None:
         self.__attrs_init__(**self._drive(joint, displacement, name, inputs))
-
-    @property
-    def default_name(self) -> str:
-        return "displacement"
 
     def prescribed(self) -> Coordinate:
         return displacement("displacement", self.axis_a, self.at_a, self.at_b)
