@@ -170,13 +170,8 @@ def check_number_names(owner: str, names: Iterable[Any]) -> None:
             )
 
 
-def read_inputs(owner: str, inputs: Any, most: int, instead: str) -> dict[str, Input]:
-    """The inputs of the system that a law reads, by their names in it.
-
-    Parameters
-    ----------
-    most : the largest number of inputs
-    instead : remedy in messages, for more of them and for anything else
+def read_inputs(owner: str, inputs: Any, most: int | None = None) -> dict[str, Input]:
+    """The inputs of the system that a law reads, by their names in it, `most` at the most.
 
     Raises
     ------
@@ -193,11 +188,11 @@ def read_inputs(owner: str, inputs: Any, most: int, instead: str) -> dict[str, I
         if not isinstance(each, Input):
             raise TypeError(
                 f"{owner}: inputs[{name!r}] must be an input of the system, from add_input, got {_check.show(each)}; "
-                f"numbers and functions of time belong in the law{instead}"
+                "numbers and functions of time belong in the law"
             )
-    if not 0 < len(inputs) <= most:
-        n = len(inputs)
-        raise ValueError(f"{owner}: a law reads 1 to {most} inputs, got {n}; leave inputs= or some out{instead}")
+    if not 0 < len(inputs) <= (most or len(inputs)):
+        known = f"1 to {most} inputs" if most else "at least one input"
+        raise ValueError(f"{owner}: a law reads {known}, got {len(inputs)}; leave inputs= or some out")
     return dict(inputs)
 
 

@@ -214,7 +214,7 @@ def motion_of(owner: str, law: Any, n: int, inputs: Mapping[str, Input] | None) 
         for anything else
     """
     if inputs is not None:
-        named = read_inputs(owner, inputs, MOST_INPUTS, "")
+        named = read_inputs(owner, inputs, MOST_INPUTS)
         _check.takes(owner, "the law", law, "t", "u")
         fill = partial(_by_name, n, tuple(named))
         return Motion(owner, n, (law,), fill, tuple(named.values()), whole=False)

@@ -328,7 +328,7 @@ class System:
         self, what: str, value: AbstractJoint | AbstractForce, bodies: tuple[Body, ...], taken: dict[str, Any]
     ) -> str:
         """The name under which a joint or force enters; refuses one that may not."""
-        name, kind = value.name, value.default_name
+        name, kind = value.name, value.default_name or type(value).__name__.lower()
         owner = caption(what, type(value).__name__, bodies, name)
         if name is not None:
             _check.name(what, name, taken)

@@ -365,6 +365,8 @@ class FunctionBlock(Block):
     name : str, optional
     """
 
+    default_name: ClassVar = "block"
+
     def __init__(
         self,
         law: Callable[..., Any],
@@ -398,10 +400,6 @@ class FunctionBlock(Block):
             observe=observe,
         )
         super().__init__(name=name, **read)
-
-    @property
-    def default_name(self) -> str:
-        return "block"
 
 
 block = FunctionBlock

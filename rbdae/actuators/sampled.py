@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import attrs
 
@@ -52,6 +52,8 @@ class Sampled(Block):
     name : str, optional
     """
 
+    default_name: ClassVar = "sampled"
+
     period: float = attrs.field(init=False)
     memory: Mapping[str, float] = attrs.field(init=False)
     function: Callable[..., Any] = attrs.field(init=False)
@@ -95,10 +97,6 @@ class Sampled(Block):
 
     def law(self, *_: Any) -> Any:
         return []
-
-    @property
-    def default_name(self) -> str:
-        return "sampled"
 
     def bound(self, name: str, ground: Body) -> Self:
         """The same block with a name, and with inputs of the system for its outputs."""

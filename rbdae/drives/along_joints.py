@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import attrs
 
@@ -43,10 +43,6 @@ class AbstractJointDrive(AbstractJoint):
         shared = ("a", "b", "at_a", "at_b", "axis_a", "axis_b", "normal_a", "normal_b")
         return {"motion": motion, "name": name, **{field: getattr(joint, field) for field in shared}}
 
-    def velocity_rows(self) -> tuple[None, None]:
-        """None: the driven joint has them, and the drive removes one."""
-        return None, None
-
 
 @final
 class PrescribedAngle(AbstractJointDrive):
@@ -66,6 +62,8 @@ class PrescribedAngle(AbstractJointDrive):
         Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
 
+    default_name: ClassVar = "angle"
+
     __slots__ = ()
 
     def __init__(
@@ -76,10 +74,6 @@ class PrescribedAngle(AbstractJointDrive):
         inputs: Mapping[str, Input] | None = None,
     ) -> None:
         self.__attrs_init__(**self._drive(joint, angle, name, inputs))
-
-    @property
-    def default_name(self) -> str:
-        return "angle"
 
     def prescribed(self) -> Coordinate:
         return angle("angle", self.axis_a, self.normal_a, self.normal_b)
@@ -109,6 +103,8 @@ class PrescribedDisplacement(AbstractJointDrive):
         Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
 
+    default_name: ClassVar = "displacement"
+
     __slots__ = ()
 
     def __init__(
@@ -119,10 +115,6 @@ class PrescribedDisplacement(AbstractJointDrive):
         inputs: Mapping[str, Input] | None = None,
     ) -> None:
         self.__attrs_init__(**self._drive(joint, displacement, name, inputs))
-
-    @property
-    def default_name(self) -> str:
-        return "displacement"
 
     def prescribed(self) -> Coordinate:
         return displacement("displacement", self.axis_a, self.at_a, self.at_b)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 
@@ -37,8 +37,11 @@ class AbstractForce(ABC):
        remembers nothing between calls.
     7. `acts_along`: the coordinates of its two bodies along which it acts, of which its quantities are made.
     8. `symbol`: how pictures show it, if they do.
-    9. `default_name`: only if it is not the name of the class in small letters.
+    9. `default_name`, the name without its number ("bushing" for "bushing-1"), only if it is not the name of the class
+       in small letters. It is a part of labels, so it stays if the class is renamed.
     """
+
+    default_name: ClassVar[str] = ""
 
     name: str | None = attrs.field(default=None, kw_only=True)
 
@@ -51,14 +54,6 @@ class AbstractForce(ABC):
     @abstractmethod
     def bodies(self) -> tuple[Body, ...]:
         """The bodies on which it acts."""
-
-    @property
-    def default_name(self) -> str:
-        """The name of a force to which the user gave none, without its number: "bushing" for "bushing-1", "bushing-2".
-
-        It is a part of labels, so it stays if the class is renamed.
-        """
-        return type(self).__name__.lower()
 
     def bound(self, name: str, ground: Body) -> Self:
         """The force as a system has it: with a name, and on the ground if no second body was given."""

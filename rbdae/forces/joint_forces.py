@@ -222,15 +222,12 @@ class TorsionalSpringDamper(AbstractAxisSpring):
     `angle` by 2 pi n.
     """
 
+    default_name: ClassVar = "torsion"
+
     motion: ClassVar[FreeMotion] = "rotation"
 
     angle: float = attrs.field(default=0.0, converter=_check.quantity, kw_only=True)
     torque: Load = attrs.field(default=NONE, converter=law_along, kw_only=True)
-
-    @property
-    def default_name(self) -> str:
-        """The name before the number, as it is in labels."""
-        return "torsion"
 
     @property
     def symbol(self) -> Symbol:
@@ -270,15 +267,12 @@ class TranslationalSpringDamper(AbstractAxisSpring):
     name : str, by default "slide-1" and so on
     """
 
+    default_name: ClassVar = "slide"
+
     motion: ClassVar[FreeMotion] = "translation"
 
     displacement: float = attrs.field(default=0.0, converter=_check.quantity, kw_only=True)
     force: Load = attrs.field(default=NONE, converter=law_along, kw_only=True)
-
-    @property
-    def default_name(self) -> str:
-        """The name before the number, as it is in labels."""
-        return "slide"
 
     @property
     def symbol(self) -> Symbol:

@@ -15,7 +15,6 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.body import Body
 from rbdae.inputs import Input, Sources, named_numbers, read_inputs, under_sources
-from rbdae.kernels.records import MOST_INPUTS
 from rbdae.laws.law import Filling, Law, Maker, Users
 from rbdae.laws.recorded import CalledBack, Derived, Recorded
 from rbdae.quantities.coordinate import Coordinate
@@ -195,8 +194,7 @@ def load(owner: str, what: str, value: object, of: Coordinate, bodies: tuple[Bod
         )
     if not callable(value):
         return time_function(owner, what, value)
-    instead = "; rbdae.Actuator reads any number of inputs, and quantities"
-    read = None if inputs is None else read_inputs(owner, inputs, MOST_INPUTS, instead)
+    read = None if inputs is None else read_inputs(owner, inputs)
     function = value.function if isinstance(value, CalledBack) else value
     try:
         signature = inspect.signature(getattr(function, "py_func", function))  # of numba's functions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, final
+from typing import Any, ClassVar, TypeAlias, final
 
 import attrs
 import numpy as np
@@ -70,6 +70,8 @@ class UserForce(AbstractForce):
     name : str, by default "user-1" and so on
     """
 
+    default_name: ClassVar = "user"
+
     body: Body
     other: Body | None
     force: Function
@@ -107,11 +109,6 @@ class UserForce(AbstractForce):
     def bodies(self) -> tuple[Body, ...]:
         """One body or two."""
         return (self.body,) if self.other is None else (self.body, self.other)
-
-    @property
-    def default_name(self) -> str:
-        """The name before the number, as it is in labels."""
-        return "user"
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""

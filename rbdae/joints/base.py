@@ -70,10 +70,12 @@ class AbstractJoint(ABC):
     8. `coordinates` are the numbers that it leaves free, from which its quantities follow (`quantity`). Law: on the
        constraints the relative motion has no other part. `prescribed`, for a rod or a drive, is the coordinate that
        its first equation prescribes.
-    9. `default_name` only if it differs from the class name in lower case.
+    9. `default_name`, the name without its number ("revolute" for "revolute-1"), only if it differs from the class name
+       in lower case. It is a part of labels, so it stays if the class is renamed.
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset()
+    default_name: ClassVar[str] = ""
 
     name: str | None = attrs.field(default=None, kw_only=True)
     a: Body = attrs.field()
@@ -141,14 +143,6 @@ class AbstractJoint(ABC):
     def n_constraints(self) -> int:
         """Number of equations; [NS], Table 2."""
         return sum(primitive.rows for primitive in self.primitives())
-
-    @property
-    def default_name(self) -> str:
-        """The default name without its number: "revolute" for "revolute-1".
-
-        It is a part of labels, so it stays if the class is renamed.
-        """
-        return type(self).__name__.lower()
 
     @property
     def bodies(self) -> tuple[Body, Body]:

@@ -9,7 +9,6 @@ from rbdae.study.comparing import compare as compare
 from rbdae.study.comparing import compare_cases as compare_cases
 from rbdae.study.comparison import COLUMNS as COLUMNS
 from rbdae.study.comparison import Comparison as Comparison
-from rbdae.study.content import content_hash
 from rbdae.study.one_run import Row as Row
 from rbdae.study.one_run import run as run
 from rbdae.study.ranking import Place as Place
@@ -21,6 +20,7 @@ from rbdae.study.references import Reference as Reference
 from rbdae.study.references import errors as errors
 from rbdae.study.references import final_state as final_state
 from rbdae.study.references import reference as reference
+from rbdae.study.stored import content_hash
 
 fingerprint = content_hash
 """Content hash of a system. Results with another hash are not resumed."""

@@ -25,11 +25,10 @@ from rbdae.solving.registry import adapter
 from rbdae.solving.solution import Solution
 from rbdae.study.case import TOLERANCES, Case, OnSingularity, Options, Redundant, cases
 from rbdae.study.comparison import Comparison
-from rbdae.study.content import content_hash
 from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
 from rbdae.study.references import Reference, checked_end, refuse_disagreement
 from rbdae.study.references import reference as reference_of
-from rbdae.study.stored import ResultsFile
+from rbdae.study.stored import ResultsFile, content_hash
 from rbdae.system import System
 
 
