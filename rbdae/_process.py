@@ -113,10 +113,7 @@ class Deferred:
 
     def carry(self, error: BaseException) -> None:
         """Attach the solution to an exception."""
-        try:
-            error.solution = self.solution  # type: ignore[attr-defined]
-        except (AttributeError, TypeError):  # its class has slots
-            error.add_note(f"the run so far: {self.solution!r}")
+        error.solution = self.solution  # type: ignore[attr-defined]
 
 
 # ---------------------------------------------------------------- forks

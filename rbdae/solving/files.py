@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -24,11 +24,6 @@ from rbdae.problem.timed import Segments
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-FrameName: TypeAlias = Literal[
-    "unknowns", "states", "energy", "momentum", "drift", "reactions", "joints", "forces",
-]  # fmt: skip
-"""A quantity of `Solution.to_pandas`; observables that are registered are further ones."""
 
 _FORMAT = 3
 _SIGNATURE = ("formulation", "rotation", "velocity", "labels")
@@ -185,8 +180,6 @@ def frame(run: Any, quantities: str | Iterable[str]) -> DataFrame:
         import pandas
     except ImportError:
         raise ImportError("to_pandas needs pandas: run `pip install pandas`") from None
-    if run.problem is None:
-        raise ValueError("this solution was loaded without its problem: use rbdae.load(path, problem)")
     listed = [column for name in wanted for column in columns(run, name)]
     names, index = [name for name, _ in listed], pandas.Index(run.t, name="t [s]")
     # names of bodies are free: a dictionary would lose one of two columns that happen to have the same name
@@ -197,8 +190,9 @@ def frame(run: Any, quantities: str | Iterable[str]) -> DataFrame:
 def columns(run: Any, name: str) -> _Columns:
     """The columns of the unknowns, or of an observable."""
     if name == "unknowns":
-        known = units(run.problem) if isinstance(run.problem, Problem) else ("",) * run.y.shape[1]
-        yield from zip(map(with_unit, run.problem.labels, known), run.y.T, strict=True)
+        problem = run._problem
+        known = units(problem) if isinstance(problem, Problem) else ("",) * run.y.shape[1]
+        yield from zip(map(with_unit, problem.labels, known), run.y.T, strict=True)
         return
     yield from TABLE[name].columns(getattr(run, name))
 

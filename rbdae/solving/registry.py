@@ -8,22 +8,11 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal, TypeAlias, final
+from typing import Final, final
 
 from rbdae import _check
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Unsupported
 from rbdae.problem.contract import Solvable
-
-SolverName: TypeAlias = Literal[
-    "rbdae:dopri5", "rbdae:dop853", "rbdae:odex", "rbdae:energy-momentum", "rbdae:variational", "rbdae:simo-wong",
-    "rbdae:midpoint",
-    "scipy:RK23", "scipy:RK45", "scipy:DOP853", "scipy:Radau", "scipy:BDF", "scipy:LSODA",
-    "scikits.odes:ida", "scikits.odes:cvode", "scikits.odes:ddaspk",
-    "sksundae:ida", "sksundae:cvode", "sundials:ida", "sundials:cvode", "solve_dae:Radau", "solve_dae:BDF",
-    "assimulo:Radau5DAE", "assimulo:ODASSL", "assimulo:Radau5ODE", "assimulo:RodasODE", "assimulo:Dopri5",
-    "assimulo:LSODAR",
-]  # fmt: skip
-"""A solver of the adapters of this distribution; other distributions have more."""
 
 _GROUP = "rbdae.adapters"
 _HOUSE = "rbdae_adapters"

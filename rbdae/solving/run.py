@@ -29,7 +29,7 @@ from rbdae.problem.timed import Segments
 from rbdae.solving import checks
 from rbdae.solving.changes import Changes, driven
 from rbdae.solving.dense import give_multipliers
-from rbdae.solving.registry import SolverName, solver_for
+from rbdae.solving.registry import solver_for
 from rbdae.solving.segments import Segment, run_segments
 from rbdae.solving.solution import EventLog, Solution
 
@@ -42,8 +42,8 @@ def solve(
     problem: Solvable,
     t_span: Sequence[float],
     *,
-    solver: SolverName | str | None = None,
-    method: SolverName | str | None = None,
+    solver: str | None = None,
+    method: str | None = None,
     rtol: float = 1e-6,
     atol: ArrayLike = 1e-6,
     t_eval: ArrayLike | None = None,
@@ -130,11 +130,9 @@ def solve(
                 problem, t0, t_end, solver, rtol, atol, t_eval, projection, events, step, dense_output, on_singularity,
                 recentre, options,
             )  # fmt: skip
+            chosen = "" if solver is not None else f"; no solver was named: {segment.solver} was chosen"
             with _progress(progress, segment) as advance:
-                solution = integrated(segment, said, run, changes, advance)
-            if solver is None:
-                chosen = f"{solution._said}; no solver was named: {segment.solver} was chosen"
-                run.solution = solution = replace(solution, _said=chosen)
+                solution = integrated(segment, said, run, changes, advance, chosen)
     except KeyboardInterrupt as error:  # also one that came when the handler was back in its place
         run.carry(error)
         raise
@@ -212,8 +210,9 @@ def integrated(
     run: Deferred,
     changes: Sequence[Changes] = (),
     advance: Callable[[float], None] | None = None,
+    more: str = "",
 ) -> Solution:
-    """The solution of a run from its first segment on; `run` has it when it is there."""
+    """The solution of a run from its first segment on; `run` has it when it is there. Its message ends with `more`."""
     asked, method = segment.request, segment.method
     own = segment.problem if isinstance(segment.problem, Problem) else None
     elapsed = _clock(own)
@@ -237,7 +236,7 @@ def integrated(
         "y": outcome.y,
         "solver": segment.solver,
         "reason": outcome.reason,
-        "_said": message + _near_singular_set(parts, outcome),
+        "_said": message + _near_singular_set(parts, outcome) + more,
         "stats": stats,
         "rtol": rtol,
         "atol": atol,

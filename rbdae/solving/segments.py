@@ -155,8 +155,9 @@ class _SwitchWatch:
         self.state: tuple[float, Vec] = (np.nan, np.empty(0))
 
     def machine(self) -> CompiledWatch | None:
-        """The same for loops in machine code; None where a switch has to be asked after every step."""
-        quiets: list[Any] = [getattr(switch, "quiet", _always)() for switch in self._switches]
+        """The same for loops in machine code; None where a switch has to be asked after every step, because it does not
+        say where it is not due."""
+        quiets: list[Any] = [getattr(switch, "quiet", lambda: None)() for switch in self._switches]
         if None in quiets:
             return None
         starts = np.cumsum([0, *(quiet.n for quiet in quiets)]).tolist()
@@ -173,10 +174,6 @@ class _SwitchWatch:
         if self.due:
             self.state = (t, y.copy())
         return bool(self.due)
-
-
-def _always() -> None:
-    """The answer of switches that do not say where they are not due."""
 
 
 def _resumed(segment: Segment, switches: Sequence[Switch], due: Sequence[int], t: float, y: Vec) -> Any:

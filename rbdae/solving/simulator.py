@@ -30,7 +30,7 @@ from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Measured
 from rbdae.problem.timed import Segments
 from rbdae.solving.changes import Samples, sampled_of
-from rbdae.solving.checks import check_problem, check_span
+from rbdae.solving.checks import check_span
 from rbdae.solving.registry import solver_for
 from rbdae.solving.run import integrated, planned
 from rbdae.solving.segments import Segment, joined_stats
@@ -108,9 +108,10 @@ class Simulator:
         on_singularity: Literal["stop", "switch"] = "stop",
         **options: Any,
     ) -> None:
-        check_problem("Simulator", problem)
         if not isinstance(problem, Problem):
-            raise TypeError("Simulator: it needs a problem of rbdae.formulate; formulate the system first")
+            raise TypeError(
+                f"Simulator: problem must be made by rbdae.formulate, got {_check.show(problem)}; formulate the system"
+            )
         self._dt = _check.positive("Simulator", "dt", dt, "give a time in seconds")
         self._records = _check.flag("Simulator", "record", record)
         self.solver, _, method = solver_for(problem, solver, None)

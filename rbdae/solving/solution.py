@@ -26,7 +26,7 @@ from rbdae.quantities.quantity import Quantity
 from rbdae.solving.along import EnergyOfRun, along_run, energy_of_run, passages, quantity_along, singular_times
 from rbdae.solving.checks import check_problem
 from rbdae.solving.dense import DenseOutput
-from rbdae.solving.files import FrameName, frame, read_run, write_run
+from rbdae.solving.files import frame, read_run, write_run
 from rbdae.solving.registry import package_version
 
 if TYPE_CHECKING:
@@ -312,7 +312,7 @@ class Solution:
         stopped = "" if self.success or not len(self.t) else f"; stopped at t = {self.t[-1]:.6g} s"
         return f"{what}, rtol = {self.rtol:g}{stopped}"
 
-    def to_pandas(self, quantities: FrameName | str | Iterable[FrameName | str] = "unknowns") -> DataFrame:
+    def to_pandas(self, quantities: str | Iterable[str] = "unknowns") -> DataFrame:
         """A table with a row for each time, and columns whose names end with their units, such as ``"top.x [m]"``.
 
         Parameters

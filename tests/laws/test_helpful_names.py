@@ -10,13 +10,10 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import observables
 from rbdae.adapter import Unsupported
 from rbdae.formulations.table import FORMULATIONS, SPELLINGS, FormulationName, VelocityName
 from rbdae.rotations import CHARTS
 from rbdae.rotations.chart import RotationName
-from rbdae.solving.files import FrameName
-from rbdae.solving.registry import SolverName
 
 LAW = (lambda t: t, lambda t: 1.0, lambda t: 0.0)
 
@@ -93,8 +90,6 @@ def test_types_have_the_names_of_the_registries():
     assert own == {*FORMULATIONS, *SPELLINGS}
     assert set(get_args(RotationName)) <= set(CHARTS) and len(get_args(RotationName)) == 9
     assert set(get_args(VelocityName)) == {velocity for form in FORMULATIONS.values() for velocity in form.velocities}
-    assert set(get_args(SolverName)) == {solver.name for solver in rbdae.solvers()}
-    assert {"unknowns", *get_args(FrameName)} == {"unknowns", *(line for line in observables.TABLE)}
     hints = get_type_hints(rbdae.formulate)
     assert set(get_args(get_args(hints["formulation"])[0])) == own and hints["rotation"] == RotationName
 

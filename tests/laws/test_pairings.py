@@ -198,7 +198,7 @@ RULES: Final = (
 )
 
 IN_PYTHON: Final = {"scipy:RK23", "scipy:Radau", "scipy:BDF", "solve_dae:Radau", "solve_dae:BDF"}
-"""Solvers whose thousands of steps are made in Python: in every run on A alone, and of the worst cases none."""
+"""Solvers whose thousands of steps are made in Python: in every run only on A."""
 CALLING: Final = {"sksundae:ida", "scikits.odes:ida", "scikits.odes:ddaspk", "assimulo:ODASSL"}
 """Multistep codes that call Python in each of the thousands of steps which C takes at 1e-12: in every run on A and B.
 sundials:ida, whose callbacks are machine code, takes C."""
@@ -239,9 +239,8 @@ def rule_of(case: Case) -> Rule:
 
 
 def usual(cases: list[Case]) -> list[Case]:
-    """The cases of every run: the sample, and the worst of each rule by compiled solvers; all of them at night."""
-    worst = {rule.worst for rule in RULES}
-    chosen = sample(cases) | {case for case in cases if str(case) in worst and case.solver not in IN_PYTHON}
+    """The cases of every run: the sample; all of them at night."""
+    chosen = sample(cases)
     return [case for case in cases if NIGHTLY or case in chosen]
 
 

@@ -52,6 +52,7 @@ def test_each_unknown_has_the_tolerance_of_what_it_is():
     assert np.all(rbdae.scaled_atol(rbdae.formulate(system, "index-0"), 1e-6) == 1e-6)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(
     "name, pairing",
     [

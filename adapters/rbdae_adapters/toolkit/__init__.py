@@ -30,11 +30,10 @@ from rbdae_adapters.toolkit.arguments import (
     usable,
 )
 from rbdae_adapters.toolkit.events import Dense, GaveUp, finite
-from rbdae_adapters.toolkit.recorder import MAX_STALLED, RESTART_FACTOR, AbstractStepper, Recorder, drive
+from rbdae_adapters.toolkit.recorder import MAX_STALLED, AbstractStepper, Recorder, drive
 
 __all__ = [
     "MAX_STALLED",
-    "RESTART_FACTOR",
     "AbstractStepper",
     "Dense",
     "Functions",
