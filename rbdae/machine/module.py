@@ -60,15 +60,17 @@ class Module:
     def __init__(self, engine: Any) -> None:
         self._engine = engine
         self.alive: list[Any] = []
+        self._known: dict[str, int] = {}
 
     def __reduce__(self) -> Any:
         refuse_copies()
 
     def __getitem__(self, name: str) -> int:
-        out: int = self._engine.get_function_address(name)
-        if not out:
+        if name not in self._known:
+            self._known[name] = self._engine.get_function_address(name)
+        if not self._known[name]:
             raise KeyError(f"there is no function {name} in this machine code")
-        return out
+        return self._known[name]
 
 
 @cache
@@ -160,6 +162,8 @@ def _optimised(text: str, level: int, *, pairing: bool, loops: bool) -> bytes:
 
 
 def _emitted(module: Any, level: int, *, pairing: bool, loops: bool) -> bytes:
+    from llvmlite.binding import ffi
+
     llvm = _llvm()
     target = _target(2 if level else 0)
     options = llvm.create_pipeline_tuning_options(speed_level=level)
@@ -168,7 +172,8 @@ def _emitted(module: Any, level: int, *, pairing: bool, loops: bool) -> bytes:
     builder = llvm.create_pass_builder(target, options)
     manager = builder.getModulePassManager()
     manager.run(module, builder)
-    manager.close()
+    ffi.lib.LLVMPY_DisposeNewModulePassManger(manager)  # 98 kB, which `close` of llvmlite to 0.50 does not free
+    manager.detach()
     out: bytes = target.emit_object(module)
     return out
 
