@@ -74,15 +74,15 @@ class UserFunction:
 
 def _through_ctypes(function: Callable[..., None], n_in: int, n_out: int) -> Callable[..., None]:
     """A Python function f(t, x, out) as what ctypes calls."""
-    inputs, outputs = ctypes.c_double * n_in, ctypes.c_double * n_out
+    inputs, outputs = (ctypes.POINTER(ctypes.c_double * n) for n in (n_in, n_out))
 
     def call(t: float, x_at: int, out_at: int) -> None:
-        out = np.frombuffer(cast(Any, outputs.from_address(out_at)))
+        out = np.frombuffer(cast(Any, ctypes.cast(out_at, outputs).contents))
         if _evaluation.error is not None:
             out[:] = np.nan
             return
         try:
-            x = np.frombuffer(cast(Any, inputs.from_address(x_at))) if n_in else np.empty(0)
+            x = np.frombuffer(cast(Any, ctypes.cast(x_at, inputs).contents)) if n_in else np.empty(0)
             function(t, x, out)
         except BaseException as error:
             out[:] = np.nan

@@ -199,26 +199,11 @@ class Context(np.ndarray):
         return out
 
 
-_PYTHON = (
-    ("array", ARRAY_TYPE),
-    ("float", FLOAT_TYPE),
-    ("float64", FLOAT64_TYPE),
-    ("vectorcall", VECTORCALL),
-    ("None", NONE),
-)
-
-
 @cache
 def _of_python() -> Ints:
     """A context in which only the addresses of CPython are."""
     out = np.zeros(FIRST_FUNCTION, dtype=np.int64)
-    for name, place in _PYTHON:
-        out[place] = _address_of(name)
+    for place, value in ((ARRAY_TYPE, np.ndarray), (FLOAT_TYPE, float), (FLOAT64_TYPE, np.float64), (NONE, None)):
+        out[place] = id(value)
+    out[VECTORCALL] = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0
     return out
-
-
-def _address_of(name: str) -> int:
-    """The address of an object or a function of CPython."""
-    if name == "vectorcall":
-        return ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0
-    return id({"array": np.ndarray, "float": float, "float64": np.float64, "None": None}[name])

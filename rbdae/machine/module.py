@@ -32,8 +32,8 @@ _LOCK = threading.RLock()
 _process.protect(lambda: _LOCK, 40)
 _process.protect(lambda: _lock_of_llvmlite(), 90)
 
-_LEAST = (0, 45)
-"""The first version of llvmlite that reads our text: LLVM 20, where pointers have no type."""
+_INSTALL = "install llvmlite>=0.45"
+"""Its LLVM 20 reads our text, where pointers have no type."""
 
 
 @contextmanager
@@ -58,35 +58,28 @@ class Module:
     needs."""
 
     def __init__(self, engine: Any) -> None:
-        self._engine = engine
+        self._find = engine.get_function_address
         self.alive: list[Any] = []
+        self._known: dict[str, int] = {}
 
     def __reduce__(self) -> Any:
         refuse_copies()
 
     def __getitem__(self, name: str) -> int:
-        out: int = self._engine.get_function_address(name)
-        if not out:
+        if name not in self._known:
+            self._known[name] = self._find(name)
+        if not self._known[name]:
             raise KeyError(f"there is no function {name} in this machine code")
-        return out
+        return self._known[name]
 
 
 @cache
 def _llvm() -> Any:
     """llvmlite's binding, ready for this processor; a slow import, which only problems need that run."""
     try:
-        import llvmlite
         import llvmlite.binding as llvm
     except Exception as error:  # not installed, or its library cannot be loaded
-        raise NoMachineCode(
-            f"llvmlite cannot be imported ({type(error).__name__}: {error}); install llvmlite>={_version(_LEAST)}"
-        ) from error
-    have = _numbers(llvmlite.__version__)
-    if have < _LEAST:
-        raise NoMachineCode(
-            f"llvmlite {llvmlite.__version__} is too old: its LLVM does not read this machine code; install "
-            f"llvmlite>={_version(_LEAST)}"
-        )
+        raise NoMachineCode(f"llvmlite cannot be imported ({type(error).__name__}: {error}); {_INSTALL}") from error
     try:
         with suppress(RuntimeError):  # newer versions initialise themselves, and say so
             llvm.initialize()
@@ -96,16 +89,6 @@ def _llvm() -> Any:
     except RuntimeError as error:
         raise NoMachineCode(f"llvmlite has no target for this processor: {error}") from error
     return llvm
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """The first two numbers of a version; what has none counts as new."""
-    parts = version.split(".")[:2]
-    return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else (sys.maxsize,)
-
-
-def _version(numbers: tuple[int, ...]) -> str:
-    return ".".join(map(str, numbers))
 
 
 def _lock_of_llvmlite() -> Any:
@@ -154,12 +137,15 @@ def _optimised(text: str, level: int, *, pairing: bool, loops: bool) -> bytes:
         finally:
             module.close()
     except RuntimeError as error:
-        raise NoMachineCode(f"LLVM {_version(llvm.llvm_version_info)} refuses the text of a model: {error}") from error
+        version = ".".join(map(str, llvm.llvm_version_info))
+        raise NoMachineCode(f"LLVM {version} refuses the text of a model: {error}; {_INSTALL}") from error
     finally:
         context.close()
 
 
 def _emitted(module: Any, level: int, *, pairing: bool, loops: bool) -> bytes:
+    from llvmlite.binding import ffi
+
     llvm = _llvm()
     target = _target(2 if level else 0)
     options = llvm.create_pipeline_tuning_options(speed_level=level)
@@ -168,7 +154,8 @@ def _emitted(module: Any, level: int, *, pairing: bool, loops: bool) -> bytes:
     builder = llvm.create_pass_builder(target, options)
     manager = builder.getModulePassManager()
     manager.run(module, builder)
-    manager.close()
+    ffi.lib.LLVMPY_DisposeNewModulePassManger(manager)  # 98 kB, which `close` of llvmlite to 0.50 does not free
+    manager.detach()
     out: bytes = target.emit_object(module)
     return out
 

@@ -152,7 +152,6 @@ class _Tables:
         ]  # fmt: skip
         head[at.FILLED : at.BACK + 1] = begins[:9]
         head[at.STATE : at.FREE + 1] = places
-        head[[at.ROW_STEP, at.COLUMN_STEP]] = n, 1
         most = max((len(block.rows) for block in of.blocks), default=1)
         return Tables(head, tables, int(places[-1]) + 2 * most * max(most, at.WIDTH))
 
@@ -233,33 +232,32 @@ class RatesJacobian:
     ) -> None:
         self.n, self._floor = int(tables.head[at.N]), floor
         self._tables, self._parts, self._elsewhere = tables, parts, elsewhere
-        self._head, self._bare = self._bound(0)
-        self._strides: tuple[int, ...] = ()
+        self._bare = self._bound(0)
         self._run = PROTOTYPE(self._bare.address)
 
-    def _bound(self, elsewhere: int, *owners: Any) -> tuple[Ints, MachineFunction]:
-        head, memory, code = self._tables.head.copy(), np.zeros(self._tables.size), _code()
+    def _bound(self, elsewhere: int, *owners: Any) -> MachineFunction:
+        head, memory, code = self._tables.head, np.zeros(self._tables.size), _code()
         end = head[at.FLOOR] + head[at.SOLVED]
         memory[end - len(self._floor) : end] = self._floor
         functions = np.array([x for part in self._parts for x in (part.address, part.context)], dtype=np.int64)
         places = (functions, head, self._tables.tables, memory)
         context = np.array([*(a.ctypes.data for a in places), elsewhere], dtype=np.int64)
         owner = (code, self._parts, places, context, owners)
-        return head, MachineFunction(code["jacobian"], context.ctypes.data, owner, [])
+        return MachineFunction(code["jacobian"], context.ctypes.data, owner, [])
 
     def fill(self, t: float, y: Vec, out: Mat) -> None:
         """The Jacobian to a matrix of any positive strides."""
-        if out.strides != self._strides:
-            self._head[[at.ROW_STEP, at.COLUMN_STEP]] = [stride // out.itemsize for stride in out.strides]
-            self._strides = out.strides
-        if self._run(self._bare.context, t, y.ctypes.data, None, 0.0, out.ctypes.data):
+        rows = out if out.flags.c_contiguous else np.empty((self.n, self.n))
+        if self._run(self._bare.context, t, y.ctypes.data, None, 0.0, rows.ctypes.data):
             self._elsewhere(t, y, out)
+        elif rows is not out:
+            out[:] = rows
 
     def guarded(self) -> MachineFunction:
         """The C function, for a matrix row after row."""
         n = self.n
         other = trampoline(self._elsewhere, "tyM", {"y": (n,), "out": (n, n)})
-        _, function = self._bound(other.address, other)
+        function = self._bound(other.address, other)
         function.errors = other.errors
         return function
 

@@ -61,13 +61,10 @@ class CompiledFunction(Protocol):
     Python's lock, by one run at a time.
     """
 
-    @property
-    def address(self) -> int:
-        """The address at which it begins."""
-
-    @property
-    def context(self) -> int:
-        """Its first argument."""
+    address: int
+    """The address at which it begins."""
+    context: int
+    """Its first argument."""
 
     def check(self) -> None:
         """Raise the exception of a user's function that waits, once; nothing if there is none."""

@@ -152,10 +152,10 @@ def test_a_run_in_several_calls_has_the_same_bits(functions, name, budget, room)
 
 
 def test_rows_that_have_grown_are_those_of_one_memory(functions, monkeypatch):
+    monkeypatch.setattr(loops, "FIRST_ROWS", 1 << 16)
     whole, none = finished(loop("dop853", functions["orbit"], (0.0, 300.0), START, 1e-8))
     assert none == 0
 
-    monkeypatch.setattr(loops, "CHUNK", 2000)
     monkeypatch.setattr(loops, "FIRST_ROWS", 100)
     grown, times = finished(loop("dop853", functions["orbit"], (0.0, 300.0), START, 1e-8))
     assert times >= 5

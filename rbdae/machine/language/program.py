@@ -112,14 +112,14 @@ _EVALUATED: tuple[Kind, ...] = (ADDRESS, FLOAT, VEC, VEC, FLOAT, VEC)
 def _evaluate(at: Body, arguments: list[Value]) -> Value:
     """The call of a machine function (`words.evaluate`), whose context may be a record; integers are addresses."""
 
-    def as_address(x: Value, kind: Kind) -> Value:
+    def as_pointer(x: Value, kind: Kind) -> Value:
         if kind.llvm == "ptr" and x.kind is INT:
             return at.value(kind, f"inttoptr i64 {x.text} to ptr")
         return Value(kind, x.text) if kind is ADDRESS and isinstance(x.kind, Record) else x
 
     function, *others = arguments
-    called = as_address(function, FUNCTION)
-    given = [as_address(x, kind) for x, kind in zip(others, _EVALUATED, strict=False)]
+    called = as_pointer(function, FUNCTION)
+    given = [as_pointer(x, kind) for x, kind in zip(others, _EVALUATED, strict=False)]
     flag = at.called(called.text, given, _EVALUATED, Kind("a word", "i32"))
     return at.value(INT, f"sext i32 {flag.text} to i64")
 

@@ -196,23 +196,13 @@ class Expressions:
         out: Value | None = None
         left = self.number(node.left)
         for operation, right_node in zip(node.ops, node.comparators, strict=True):
-            if isinstance(operation, ast.In) and isinstance(right_node, ast.Tuple):
-                now = self._among(left, right_node)
-            elif type(operation) in _COMPARISONS:
-                right = self.number(right_node)
-                now = self.at.compared(_COMPARISONS[type(operation)], left, right)
-                left = right
-            else:
+            if type(operation) not in _COMPARISONS:
                 raise Refused(f"{ast.unparse(node)!r} has no machine code")
+            right = self.number(right_node)
+            now = self.at.compared(_COMPARISONS[type(operation)], left, right)
+            left = right
             out = now if out is None else self.at.value(BOOL, f"and i1 {out.text}, {now.text}")
         assert out is not None
-        return out
-
-    def _among(self, x: Value, numbers: ast.Tuple) -> Value:
-        out = constant(False)
-        for number in numbers.elts:
-            now = self.at.compared("eq", x, self.number(number))
-            out = self.at.value(BOOL, f"or i1 {out.text}, {now.text}")
         return out
 
     def _boolop(self, node: ast.BoolOp) -> Value:

@@ -51,16 +51,13 @@ WIDTH = 32
     PANEL,
     COMPACT,
     FREE,
-    ROW_STEP,
-    COLUMN_STEP,
     HEAD,
-) = range(35)
+) = range(33)
 """First numbers: rates; unknowns of r; blocks, and how many of them, the first ones, belong to single bodies; unknowns
 that are solved for; entries of A with those that fill in, and those that r gives; columns that are solved for, and
 groups of them; functions, and steps of Newton's method. Then places in the tables: of the entries of A, the blocks, the
 rows of the result with entries that need no solution, the groups, the rates, the columns, y among the unknowns of r,
-the results of functions, the solution. Then places in `v`; at last the distances of rows
-and of columns of the result."""
+the results of functions, the solution. Then places in `v`."""
 
 BLOCK = 8
 """Numbers of a block in the tables: size, rows below, columns to the right, first unknown, its steps, its inverse, its
@@ -316,29 +313,19 @@ def _expand(head: Ints, tables: Ints, v: Vec, out: Vec) -> None:
     values = v[head[VALUES] :]
     compact = v[head[COMPACT] :]
     columns = tables[head[COLUMNS] :]
-    row = head[ROW_STEP]
-    column = head[COLUMN_STEP]
     width = WIDTH * head[N_PANELS]
     found = tables[head[DIRECT] :]
     for i in range(n):
-        line = out[i * row :]
-        if column == 1:
-            for j in range(n):
-                line[j] = 0.0
-        else:
-            for j in range(n):
-                line[j * column] = 0.0
+        line = out[i * n :]
+        for j in range(n):
+            line[j] = 0.0
         if found[0] >= 0:
             x = compact[width * found[0] :]
-            if column == 1:
-                for l in range(head[N_COLUMNS]):
-                    line[columns[l]] = x[l]
-            else:
-                for l in range(head[N_COLUMNS]):
-                    line[columns[l] * column] = x[l]
+            for l in range(head[N_COLUMNS]):
+                line[columns[l]] = x[l]
         entries = found[2:]
         for k in range(found[1]):
-            line[entries[2 * k] * column] = -values[entries[2 * k + 1]]
+            line[entries[2 * k]] = -values[entries[2 * k + 1]]
         found = entries[2 * found[1] :]
 
 

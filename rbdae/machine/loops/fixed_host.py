@@ -15,17 +15,19 @@ from rbdae.machine import language, loops
 from rbdae.machine.language.program import Program, callables
 from rbdae.machine.loops import fixed, memory
 from rbdae.machine.loops.fixed import FixedMemory
-from rbdae.machine.loops.host import CHUNK, FIRST_ROWS, NEVER, Run
+from rbdae.machine.loops.host import FIRST_ROWS, NEVER, Run
 from rbdae.machine.loops.methods import LEVEL
 from rbdae.machine.sources import sources
 
+_MOST = 1 << 22
+"""Numbers of rows up to which there is space for all from the start."""
 _FIRST = 20_000
 """Iterations times unknowns until the first pause."""
 
 
 def _room(n: int, steps: float) -> int:
     """The rows of a run of this number of steps, with that of the start: all of them, if there is space."""
-    all_of_them = (steps + 2.0) * (n + 1) <= CHUNK
+    all_of_them = (steps + 2.0) * (n + 1) <= _MOST
     return ceil(steps - fixed.ALMOST) + 1 if all_of_them else max(FIRST_ROWS // (n + 1), 16)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, address_of
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.control import LEAST_ERROR
 from rbdae.machine.loops.memory import StepMemory
@@ -18,11 +19,8 @@ from rbdae.machine.loops.methods import Stepper, entries
 SLICE = 0.02
 """Seconds of work between two pauses, about: Ctrl-C is seen within this time."""
 
-CHUNK = 1 << 22
-"""Numbers by which large memory of rows grows at most."""
-
-FIRST_ROWS = 1 << 16
-"""Numbers in the first rows of steps."""
+FIRST_ROWS = 1 << 12
+"""Numbers in the first rows of steps: memory that the process has, of a short run."""
 
 NEVER = 1 << 62
 _FIRST = 200_000
@@ -32,6 +30,9 @@ _SIZE = len(StepMemory.names)
 """Where vectors begin."""
 _COUNTED = ("budget", "room", "rows", "times", "outputs", "evaluations", "rejected", "measured", "events", "projects")
 """What a loop that begins again keeps of its whole numbers."""
+
+
+_NONE = np.empty(0)
 
 
 class Run:
@@ -58,18 +59,28 @@ class Run:
     ) -> None:
         self.n = n = len(y0)
         self.s, self._memory = s, memory
-        self.times = np.empty(0) if times is None else np.ascontiguousarray(times)
-        self.rows = np.empty((len(self.times), n))
-        self._t, self._y = np.empty(room), np.empty((room, n))
-        s.n, s.room, s.times = n, room, len(self.times)
+        self._base = base = address_of(memory)
+        self._begins = self._make(room)
+        self.times = self.rows = _NONE
+        self._outputs = base, base  # nothing is read there
+        s.n, s.room = n, room
         if not stepwise:
             self._t[0], self._y[0], s.rows = t0, y0, 1
-            if len(self.times) and self.times[0] <= t0:
+        if times is not None and len(times):
+            self.times, self.rows = np.ascontiguousarray(times), np.empty((len(times), n))
+            self._outputs, s.times = (address_of(self.times), address_of(self.rows)), len(times)
+            if not stepwise and self.times[0] <= t0:
                 self.rows[0], s.outputs = y0, 1
 
-    def _addresses(self) -> list[int]:
+    def _addresses(self) -> tuple[int, ...]:
         """The addresses of the memory, of output times, of their rows, and of times and states of steps."""
-        return [array.ctypes.data for array in (self._memory, self.times, self.rows, self._t, self._y)]
+        return (self._base, *self._outputs, self._begins, self._begins + 8 * self.s.room)
+
+    def _make(self, room: int) -> int:
+        """Memory for times and states of steps; where it begins."""
+        block = np.empty(room * (self.n + 1))
+        self._t, self._y = block[:room], block[room:].reshape(room, self.n)
+        return address_of(block)
 
     def grow(self, *, keep: bool = True) -> None:
         """Make space for further steps: beyond those that are there, or in their place."""
@@ -77,9 +88,9 @@ class Run:
         if not keep:
             s.rows = 0
             return
-        s.room += min(s.room, max(CHUNK // (self.n + 1), 16))
-        self._t.resize(s.room, refcheck=False)  # large memory is moved by pages, not copied
-        self._y.resize((s.room, self.n), refcheck=False)
+        t, y, s.room = self._t, self._y, 2 * s.room
+        self._begins = self._make(s.room)
+        self._t[: len(t)], self._y[: len(t)] = t, y
         self._bind()
 
     def _bind(self) -> None:
@@ -93,8 +104,7 @@ class Run:
         return now, count
 
     def steps(self) -> tuple[Vec, Mat]:
-        """Times and states of the start and of all accepted steps, without a copy where they fill their memory: nothing
-        may grow then."""
+        """Times and states of the start and of all accepted steps, without a copy where they fill their memory."""
         k = self.s.rows
         t, y = self._t[:k], self._y[:k]
         return (t, y) if 2 * k > len(self._t) else (t.copy(), y.copy())
@@ -102,7 +112,7 @@ class Run:
     def outputs(self) -> tuple[Vec, Mat]:
         """Output times that were reached, and the states there."""
         k = self.s.outputs
-        return self.times[:k], self.rows[:k]
+        return self.times[:k], self.rows[:k].reshape(k, self.n)
 
     @property
     def t(self) -> float:
@@ -112,7 +122,7 @@ class Run:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Controls:
     """How steps are chosen; Hairer's names are SAFE, FAC1, FAC2, BETA, H and HMAX.
 
@@ -139,6 +149,23 @@ USUAL = Controls()
 
 
 USUAL = Controls()
+
+
+@lru_cache(maxsize=4)
+def _template(method: Stepper, n: int, controls: Controls) -> Vec:
+    """The memory of a run before it has an interval, a start and tolerances."""
+    m = -(-n // at.LANES) * at.LANES
+    memory = np.zeros(_SIZE + method.vectors * m)
+    s = StepMemory.of(memory)
+    s.n, s.m, s.budget, s.h = n, m, _FIRST // n + 1, controls.first_step or 0.0
+    s.max_steps = NEVER if controls.max_steps is None else controls.max_steps
+    s.safe = controls.safety
+    s.shrinks = 1.0 / (controls.shrink or method.shrinks)
+    s.grows = 1.0 / (controls.grow or method.grows)
+    s.beta = beta = method.beta if controls.beta is None else controls.beta
+    s.exponent, s.old_error = method.exponent(beta), LEAST_ERROR
+    memory[_SIZE + at.ATOL * m : _SIZE + (at.ATOL + 1) * m] = 1.0  # also beyond n: it is a divisor
+    return memory
 
 
 @final
@@ -185,13 +212,12 @@ class Loop(Run):
         direction: float = 1.0,
     ) -> None:
         n = len(y0)
-        self._m = m = -(-n // at.LANES) * at.LANES
-        memory = np.zeros(_SIZE + method.vectors * m)
+        self._m = -(-n // at.LANES) * at.LANES
+        memory = _template(method, n, controls).copy()
         room = 1 if stepwise else max(FIRST_ROWS // (n + 1), 16)
         super().__init__(memory, StepMemory.of(memory), room, span[0], y0, times, stepwise=stepwise)
         self._run, self._dense, self._interpolate = entries(method)
         self._asked = (method, controls, rtol, atol, direction, max_stalled)
-        self.s.budget = _FIRST // n + 1
         self._begin(*span, y0)
         self._function = function.address, function.context
         self._beside = [0] * 5
@@ -205,20 +231,13 @@ class Loop(Run):
 
     def _begin(self, t0: float, t_end: float, y0: Vec) -> None:
         """Write what a run of this interval has in its memory first."""
-        s, m, n, vectors = self.s, self._m, self.n, self._memory[_SIZE:]
-        method, controls, s.rtol, atol, s.direction, s.max_stalled = self._asked
+        s, n = self.s, self.n
+        _, controls, s.rtol, atol, s.direction, s.max_stalled = self._asked
         length = t_end - t0
-        s.n, s.m, s.t, s.t_new, s.t_end = n, m, t0, t0, t_end
-        s.h, s.h_max, s.least_step = controls.first_step or 0.0, min(controls.max_step, length), 4.0 * _EPS * length
-        s.max_steps = NEVER if controls.max_steps is None else controls.max_steps
-        s.safe = controls.safety
-        s.shrinks = 1.0 / (controls.shrink or method.shrinks)
-        s.grows = 1.0 / (controls.grow or method.grows)
-        s.beta = beta = method.beta if controls.beta is None else controls.beta
-        s.exponent, s.old_error = method.exponent(beta), LEAST_ERROR
-        vectors[at.ATOL * m : (at.ATOL + 1) * m] = 1.0  # also beyond n: it is a divisor
-        vectors[at.ATOL * m : at.ATOL * m + n] = atol
-        vectors[at.Y * m : at.Y * m + n] = y0
+        s.t, s.t_new, s.t_end = t0, t0, t_end
+        s.h_max, s.least_step = min(controls.max_step, length), 4.0 * _EPS * length
+        self._memory[_SIZE : _SIZE + n] = atol
+        self._memory[_SIZE + self._m : _SIZE + self._m + n] = y0
 
     def restart(self, y: Vec) -> None:
         """Begin again from another state at the same time, with the next step's size: in every bit what a new loop
@@ -226,7 +245,7 @@ class Loop(Run):
         s = self.s
         t, t_end, step = s.t_new, s.t_end, s.h
         kept = {name: getattr(s, name) for name in _COUNTED}
-        self._memory[:] = 0.0
+        self._memory[:] = _template(self._asked[0], self.n, self._asked[1])
         self._begin(t, t_end, y)
         for name, number in kept.items():
             setattr(s, name, number)
@@ -270,7 +289,7 @@ class Loop(Run):
         if self.s.events and self.s.projects:
             first = _SIZE + at.UNPROJECTED * self._m
             projected, self.y[:] = self.y.copy(), self._memory[first : first + self.n]
-        status: int = self._dense(*self._function, self._memory.ctypes.data)
+        status: int = self._dense(*self._function, self._base)
         if projected is not None:
             self.y[:] = projected
         return status
@@ -295,5 +314,5 @@ class Loop(Run):
         """y (n,) at a time of the last step, after `prepare`."""
         out = np.empty(self.n)
         theta = (t - self.s.t) / self.s.h_done
-        self._interpolate(self._memory.ctypes.data, theta, out.ctypes.data)
+        self._interpolate(self._base, theta, out.ctypes.data)
         return out
