@@ -227,10 +227,14 @@ class OneStepRun(LoopRun):
         options: Mapping[str, Any],
         within: Inside | None,
     ) -> None:
-        given = {name: value for name, value in options.items() if within is not None or name != "max_steps"}
-        if request.first_step is not None:
-            given["first_step"] = request.first_step
-        controls = Controls(**given) if given else USUAL
+        controls = USUAL
+        if options or request.first_step is not None:
+            given = dict(options)
+            if request.first_step is not None:
+                given["first_step"] = request.first_step
+            if within is None:
+                given.pop("max_steps", None)
+            controls = Controls(**given)
         loop = loop_of(method, function, request, y0, within, controls=controls)
         super().__init__(loop, function.check, request, within)
         self._max_step = options.get("max_step", math.inf)
