@@ -99,9 +99,9 @@ def is_conservative(problem: Problem) -> bool:
     model, workspace = problem.model, problem.workspace
     if len(model.drives) or len(model.frictions):
         return False
-    shapes = {"y": (24 * model.n,), "yd": (model.forces.n_states,), "out": (1,)}
+    shapes: dict[str, tuple[int, ...]] = {"y": (24 * model.n,), "yd": (model.forces.n_states,), "out": (1,)}
     found = recorded(workspace, power_at, shapes, recording_point(workspace, shapes))
-    return found.graph.value(found.outputs[0]) == 0.0
+    return bool(found.graph.value(found.outputs[0]) == 0.0)
 
 
 def energy_of_run(run: Any) -> EnergyOfRun:
