@@ -213,8 +213,7 @@ class _Packing:
         self._bodies += bodies
         begin = np.asarray(element.start.real if np.iscomplexobj(element.start) else element.start, dtype=float)
         n, m, p = 12 * len(bodies), len(begin) - element.algebraic, np.array([*element.constants.values()])
-        plain = not (element.names or element.inputs or len(p)) and element.bodies is None
-        row["shaping"] = kb.USER if plain else kb.STATEFUL
+        row["shaping"] = kb.FUNCTION
         left = element.names[:m] if explicit else element.names
         self._add_states(row, "" if element.labelled else name, left, begin, m)
         n_in, n_out = 2 * n + len(begin) + len(mine), n + len(begin)

@@ -23,14 +23,13 @@ HOMOGENEOUS = 0
 MOMENT = 1
 INHOMOGENEOUS = 2
 
-# kinds of force elements: quantities by their forms, functions of the user without internal states or with them
+# kinds of force elements: quantities by their forms, or natural forces by a function
 IDENTITY = 0
 ROOT = 1
 ANGLE = 2
-USER = 3
-STATEFUL = 4
-TURN = 5
-POINT = 6
+FUNCTION = 3
+TURN = 4
+POINT = 5
 
 MOST_INPUTS = 9
 """Inputs on which the law of an element or of a drive may depend."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.kernels.records import STATEFUL
+from rbdae.kernels.records import FUNCTION
 from rbdae.multibody.open_numbers import ADDRESSES
 from rbdae.multibody.recording import opened_numbers
 from rbdae.multibody.workspace import Workspace
@@ -51,7 +51,7 @@ def of_elements(arrays: Mapping[str, Any]) -> bool:
     """Whether the forces of a model are elements: they read no reactions, each of which needs that to a unit of every
     other friction; and those by functions are on two bodies."""
     elements = arrays["elements"]
-    return not (len(arrays["frictions"]) or (elements["n_bodies"][elements["shaping"] == STATEFUL] != 2).any())
+    return not (len(arrays["frictions"]) or (elements["n_bodies"][elements["shaping"] == FUNCTION] != 2).any())
 
 
 class Group(NamedTuple):

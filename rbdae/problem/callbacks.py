@@ -367,7 +367,7 @@ def _refused(workspace: Workspace, scheme: Scheme) -> str:
     model = workspace.model
     elements = model.forces.elements
     kinds = {
-        "forces with internal states": (elements["shaping"] == kb.STATEFUL).any(),
+        "forces with internal states": np.any((elements["shaping"] == kb.FUNCTION) & (elements["n_states"] > 0)),
         "forces under the reaction of a joint": len(model.frictions) > 0,
         "rotational springs": (np.any(elements["stiffness"], axis=(1, 2)) & (elements["holonomic"] == 0)).any(),
         "drives": not scheme.forces and len(model.drives) > 0,

@@ -51,8 +51,7 @@ def angular_velocity(D: Array, rates: Array) -> Array:
     d2 x d3, d3 x d1, d1 x d2.
     """
     dual = np.array([cross(D[1], D[2]), cross(D[2], D[0]), cross(D[0], D[1])])
-    W = dual @ rates.T
-    return np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]) * (0.5 / (dual[0] @ D[0]))
+    return axial(dual @ rates.T) * (0.5 / (dual[0] @ D[0]))
 
 
 # ---------------------------------------------------------------- quaternions

@@ -17,7 +17,6 @@ from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import ByName, brief
 from rbdae.adapter import Steps
 from rbdae.kernels.readings import power_at
-from rbdae.machine.function import Shapes
 from rbdae.multibody.recording import recorded, recording_point
 from rbdae.multibody.row_selection import closeness as closeness_of
 from rbdae.problem.interpretation import Interpretation
@@ -104,9 +103,9 @@ def is_conservative(problem: Problem) -> bool:
     model, workspace = problem.model, problem.workspace
     if len(model.drives) or len(model.frictions):
         return False
-    shapes: Shapes = {"y": (24 * model.n,), "yd": (model.forces.n_states,), "out": (1,)}
+    shapes: dict[str, tuple[int, ...]] = {"y": (24 * model.n,), "yd": (model.forces.n_states,), "out": (1,)}
     found = recorded(workspace, power_at, shapes, recording_point(workspace, shapes))
-    return found.graph.value(found.outputs[0]) == 0.0
+    return bool(found.graph.value(found.outputs[0]) == 0.0)
 
 
 def energy_of_run(run: Any) -> EnergyOfRun:

@@ -45,7 +45,7 @@ PACKAGES = [
             "show",
         )
     ),
-    *(f"rbdae_papers.{name}" for name in ("kinematics", "closed_form", "step_equations")),
+    *(f"rbdae_papers.{name}" for name in ("kinematics", "closed_form", "quaternions", "step_equations")),
 ]
 
 

@@ -186,7 +186,7 @@ def advance(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: typ
     _advance_windings(step, out)
 
 
-def _finish(step: Step) -> None:
+def _finish(step: Any) -> None:
     """The momenta at the end of a step of QUAT.VI, on the constraints: M dv + G^T nu = 0, G (v + dv) = 0 at z1."""
     m = step.m
     for body, both in zip(step.bodies, step.forces(), strict=True):

@@ -45,7 +45,7 @@ from rbdae.kernels.memory import (
     normals,
     states,
 )
-from rbdae.kernels.records import ANGLE, POINT, ROOT, STATEFUL, TURN, USER
+from rbdae.kernels.records import ANGLE, FUNCTION, POINT, ROOT, TURN
 from rbdae.kernels.user_functions import call_user_function
 
 _TURN = 2.0 * pi
@@ -316,4 +316,4 @@ def all_forces(
     """All applied forces: what is added here is known to equations, energy, work and the
     steps of conserving schemes, which have laws of their own. Reads the natural coordinates and `force_states`."""
     for i in range(head(m).n_elements):
-        yield (by_function if elements(m)[i].shaping in (USER, STATEFUL) else along)(m, i)
+        yield (by_function if elements(m)[i].shaping == FUNCTION else along)(m, i)

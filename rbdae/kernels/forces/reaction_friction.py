@@ -20,6 +20,7 @@ import numpy as np
 
 from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory, sqrt
+from rbdae.kernels.constraints.primitives import gradient_times
 from rbdae.kernels.forces.elements import element_force
 from rbdae.kernels.memory import frictions, head, multipliers, normals, primitives, rows, states
 
@@ -29,11 +30,7 @@ def reaction_load(m: Memory, k: int, la: Array) -> Array:
     e = frictions(m)[k]
     F = np.zeros((4, 3))  # on x and the directors of the second body
     for p, r in zip(primitives(m)[e.first : e.last], rows(m)[e.first : e.last], strict=True):
-        if p.linear == 1:
-            F = F - np.outer(p.A[4:], la[p.row : p.row + 3] * np.array(p.keep))
-        else:
-            t = la[p.row] * p.keep[0] * p.scale
-            F = F - np.outer(p.A[4:], r.Q * t) - np.outer(p.B[4:], r.P * t)
+        F = F - gradient_times(p, r, la[p.row : p.row + p.n] * np.array(p.keep[: p.n]))[1].reshape(4, 3)
     return np.concatenate([F[0], _across(m, e, F) if e.moments == 1 else 0.0 * F[0]])
 
 

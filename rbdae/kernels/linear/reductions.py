@@ -6,7 +6,7 @@ any parameters, which no elimination of the graph finds:
 * angular: nothing to split, N = I;
 * quaternion: N = T_p(p), reduced mass |p|^4 J, Pi s = p s / |p|^2; [NS] (39), (40), here for every norm and radial
   inertia;
-* directors: with Y of `rbdae.kernels.bodies.director_rates` and C = Y^-T, N beta = beta^ C, which respects Y Y^T,
+* directors: with Y of `rbdae.kernels.bodies.internal_constraints` and C = Y^-T, N beta = beta^ C, which respects Y Y^T,
   reduced mass tr(E') I - E' with E' = C E C^T, and Pi s = H C, H symmetric; no 15 x 15 factorisation, [NS] (23).
 """
 
