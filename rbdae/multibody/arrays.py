@@ -4,8 +4,7 @@ for the factorisation of G M^-1 G^T among them: rows, places in the factor, pair
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,12 +25,11 @@ _LEAST = 24
 def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> dict[str, Any]:
     """The arrays that a model fills, by the names of `rbdae.kernels.memory`; no pivot is too small."""
     bodies = _bodies(model, settings, layout)
-    pattern = joint_pattern(model, layout)
+    pattern = _joint_pattern(model, layout)
     bushings, elements = _forces(model, layout)
     return {
         "bodies": bodies,
         "states": fresh_states(settings, bodies, scalar),
-        "primitives": pattern.primitives,
         "joints": _joints(model, layout, scalar),
         "bushings": bushings,
         "drives": model.drives.copy(),
@@ -42,12 +40,10 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
         "algebraic": model.forces.algebraic,
         "entries": model.forces.entries,
         "element_constants": model.forces.constants,
-        "tree_velocities": _tree(model, settings, layout, pattern.primitives),
+        "tree_velocities": _tree(model, settings, layout, pattern["primitives"]),
         "formulation_parameters": np.array([*settings.formulation.parameters.values()], dtype=float),
-        "pairs": pattern.pairs,
-        "factor_start": pattern.row_start,
-        "factor_column": pattern.column,
         "pivot_floor": np.zeros(layout.n_rows),
+        **pattern,
     }
 
 
@@ -211,29 +207,12 @@ Incident = list[list[tuple[int, int]]]
 """For each body the primitives at it, with the side (0 or 1) that it is on."""
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class JointPattern:
-    """The static pattern of the joints.
+def _joint_pattern(model: Model, layout: Layout) -> dict[str, Any]:
+    """The static pattern of the joints, in an order of elimination of minimum degree.
 
-    Attributes
-    ----------
-    primitives : rows of the model's primitives with bodies by place, constraint rows and places in the factor
-    pairs : pairs of primitives that share a body, with their places in the factor
-    row_start : (rows + 1,) int, where the rows of the factor begin
-    column : the columns of the factor, then the constraint row of each place
-    n_factor : entries of the factor
+    These are the model's primitives with bodies by place, rows and places in the factor; pairs of them that share a
+    body, with their places in the factor; where its rows begin; its columns, then the constraint row of each place.
     """
-
-    primitives: Any
-    pairs: Any
-    row_start: Ints
-    column: Ints
-    n_factor: int
-
-
-def joint_pattern(model: Model, layout: Layout) -> JointPattern:
-    """The pattern of a model; the elimination order is one of minimum degree."""
     primitives = copied(model.primitives)
     primitives["body"] = layout.rank[primitives["body"]]
     sizes = primitives["n"]
@@ -246,13 +225,12 @@ def joint_pattern(model: Model, layout: Layout) -> JointPattern:
     for k, place in enumerate(elimination.place):
         primitives["slot"][k, : len(place)] = place
         places[place] = primitives["row"][k] - layout.n_internal + np.arange(len(place))
-    return JointPattern(
-        primitives,
-        _pairs(incident, primitives, elimination),
-        elimination.start,
-        np.concatenate([elimination.column, places]).astype(np.int64),
-        len(elimination.column),
-    )
+    return {
+        "primitives": primitives,
+        "pairs": _pairs(incident, primitives, elimination),
+        "factor_start": elimination.start,
+        "factor_column": np.concatenate([elimination.column, places]).astype(np.int64),
+    }
 
 
 def _incident(n: int, bodies: Any) -> Incident:

@@ -16,7 +16,6 @@ import numpy as np
 from rbdae._arrays import Mat, Vec, copied
 from rbdae._frozen import refuse_copies
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.memory import ARRAYS
 from rbdae.kernels.symbolic import SymbolicMemory, objects
 from rbdae.kernels.user_functions import raising
 from rbdae.multibody.arrays import loop_records
@@ -111,11 +110,6 @@ class Workspace:
         self.own("closing_rows", found.closing)
         n = len(found.closing)
         self._sizes.update(n_tree=self.model.n, n_closing=n)
-
-    def _own_room(self, *names: str) -> None:
-        """Own arrays of the sizes in the head."""
-        for name in names:
-            self.own(name, ARRAYS[name].room(self.head, self.memory.scalar))
 
     @property
     def head(self) -> Any:
