@@ -24,19 +24,18 @@ _LEAST = 24
 
 def arrays_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
     """The arrays that a model fills, by the names of `rbdae.kernels.memory`; no pivot is too small."""
-    primitives, eliminated = joint_order(model, layout)
+    pattern = joint_order(model, layout)
     return {
         **_numbers_of(model, settings, layout),
-        "primitives": primitives,
         "joints": _joints(model, layout),
         "drives": model.drives,
         "element_bodies": layout.rank[model.forces.bodies],
         "element_inputs": model.forces.element_inputs,
         "algebraic": model.forces.algebraic,
-        "tree_velocities": _tree(model, settings, layout, primitives),
+        "tree_velocities": _tree(model, settings, layout, pattern["primitives"]),
         "formulation_parameters": np.array([*settings.formulation.parameters.values()], dtype=float),
-        "eliminated": eliminated,
         "pivot_floor": np.zeros(layout.n_rows),
+        **pattern,
     }
 
 
@@ -224,7 +223,7 @@ Incident = list[list[tuple[int, int]]]
 """For each body the primitives at it, with the side (0 or 1) that it is on."""
 
 
-def joint_order(model: Model, layout: Layout) -> tuple[Any, Ints]:
+def joint_order(model: Model, layout: Layout) -> dict[str, Any]:
     """The primitives with bodies by place, constraint rows and slots, their places in an elimination of the joints
     after the bodies, in an order of minimum degree; and the constraint row of each place."""
     primitives = copied(model.primitives)
@@ -239,7 +238,7 @@ def joint_order(model: Model, layout: Layout) -> tuple[Any, Ints]:
     for k, place in enumerate(elimination.place):
         primitives["slot"][k, : len(place)] = place
         places[place] = primitives["row"][k] - layout.n_internal + np.arange(len(place))
-    return primitives, places
+    return {"primitives": primitives, "eliminated": places}
 
 
 def _incident(n: int, bodies: Any) -> Incident:

@@ -24,10 +24,11 @@ from rbdae.machine.function import Shapes
 from rbdae.multibody.code import Code, code_of_elements
 from rbdae.multibody.element_groups import Group, groups_of
 from rbdae.multibody.element_kinds import ElementNumbers
+from rbdae.multibody.element_recording import DIRECTORS
 from rbdae.multibody.elimination_elements import elimination
 from rbdae.multibody.recording import constants, opened_numbers, structure_of
 from rbdae.multibody.rhs_elements import Assembling, add_all, few_kinds
-from rbdae.multibody.rhs_recording import DIRECTORS, Joint, Motion, Recorded, keeps_directors, kept_directors
+from rbdae.multibody.rhs_recording import Joint, Motion, Recorded, keeps_directors, kept_directors
 from rbdae.multibody.stored_joints import StoredJoints
 from rbdae.multibody.traced import shared
 from rbdae.multibody.workspace import Workspace

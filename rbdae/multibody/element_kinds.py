@@ -73,7 +73,7 @@ class Written:
     """
 
     def __init__(self, places: Mapping[str, tuple[str, Ints | Sequence[Ints]]]) -> None:
-        self._places = places
+        self.places = places
         self.recorder = Recorder({}, _MOST_NODES)
         self.results: list[Result] = []
         self._inputs: dict[tuple[str, int], Place] = {}
@@ -99,7 +99,7 @@ class Written:
             self._guards[condition.node] = True
 
     def _place(self, name: str, i: int) -> Place:
-        vector, at = self._places[name]
+        vector, at = self.places[name]
         return Place(vector, name.partition(".")[0], at + i if isinstance(at, np.ndarray) else at[i])
 
     def kind(self, *, most: int = LANES, as_written: bool = False) -> Kind:

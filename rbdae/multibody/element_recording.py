@@ -33,8 +33,8 @@ from rbdae.multibody.recording import (
 )
 from rbdae.multibody.workspace import Workspace
 
-_NINE = 9
-"""Coordinates of the directors."""
+DIRECTORS = 9
+"""Coordinates of the directors of a body."""
 
 
 def places_of_selection(workspace: Workspace, group: Group, number: int) -> Place:
@@ -49,9 +49,9 @@ def places_of_selection(workspace: Workspace, group: Group, number: int) -> Plac
             return Place("selection", "", first + read)
     first = places_of_selected(workspace, "references").start
     for bodies in group.bodies.T:
-        at = number - first - _NINE * int(bodies[0])
-        if 0 <= at < _NINE and bodies[0] < workspace.model.n:
-            return Place("selection", "", first + _NINE * bodies + at)
+        at = number - first - DIRECTORS * int(bodies[0])
+        if 0 <= at < DIRECTORS and bodies[0] < workspace.model.n:
+            return Place("selection", "", first + DIRECTORS * bodies + at)
     raise NotStraight(f"an element reads number {number} of the selection")
 
 
@@ -60,7 +60,7 @@ _MOST_NODES = 100_000
 _COUNTED = ("primitives", "drives", *OF_FORCES)
 """The arrays of which the head has the number."""
 
-_NATURAL = 12
+NATURAL = 12
 """Natural coordinates of a body, and forces along them."""
 
 
@@ -100,10 +100,10 @@ class _Recorded:
         nodes: dict[int, int] = {}
         weights: Any = None
         if forces:
-            m = self._memory(recorder, group._replace(records=forces), np.zeros(2 * _NATURAL))
+            m = self._memory(recorder, group._replace(records=forces), np.zeros(2 * NATURAL))
             out = self._run(recorder, m)
             nodes |= {i: recorder.number(out[i]) for i in states}
-            weights = recorder.with_inputs("weight", [1.0] * (2 * _NATURAL))
+            weights = recorder.with_inputs("weight", [1.0] * (2 * NATURAL))
             moving = [force for of in m.states[: m.head.n_bodies] for force in (*of.fx, *of.fd)]
             seeds |= {w.node: recorder.number(force) for w, force in zip(weights, moving, strict=False)}
         joints = {name: own for name, own in group.records.items() if name not in forces}
@@ -134,8 +134,8 @@ class _Recorded:
         other."""
         m = memory_of_first(self._workspace, recorder, group, self._own, self._numbers, recorder.inputs("numbers"))
         if weights is not None:
-            for body, begin in zip(m.bodies[: m.head.n_bodies], range(0, len(weights), _NATURAL), strict=False):
-                body.weight, body.weight_d = weights[begin : begin + 3], weights[begin + 3 : begin + _NATURAL]
+            for body, begin in zip(m.bodies[: m.head.n_bodies], range(0, len(weights), NATURAL), strict=False):
+                body.weight, body.weight_d = weights[begin : begin + 3], weights[begin + 3 : begin + NATURAL]
         return m
 
     def rows(self) -> list[tuple[int, Ints]]:

@@ -18,7 +18,7 @@ first, and its right side g; ``pair`` the block E between it and another joint, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any, final
 
@@ -107,10 +107,11 @@ _LEAST = 1e-13
 `rbdae.kernels.linear.saddle`."""
 
 
-def _factors(of: Written, n: int, floored: int) -> tuple[Any, list[Any]]:
+def _factors(of: Written, n: int) -> tuple[Any, list[Any]]:
     """L and the inverse pivots of D."""
     A = np.zeros((n, n), dtype=object)
     A[np.tril_indices(n)] = of.reads("own.D", n * (n + 1) // 2)
+    floored = "own.floor" in of.places
     start, floor = of.reads("own.start", n), of.reads("own.floor", n) if floored else ()
     L, d = np.eye(n, dtype=object), list[Any]()
     for j in range(n):
@@ -140,14 +141,14 @@ def _solved(L: Any, d: Sequence[Any], x: Any) -> Any:
     return np.array(x, dtype=object)
 
 
-def last(of: Written, n: int, floored: int) -> None:
+def last(of: Written, n: int) -> None:
     """The last joint of a component: la."""
-    of.gives("own.g", _solved(*_factors(of, n, floored), of.reads("own.g", n)))
+    of.gives("own.g", _solved(*_factors(of, n), of.reads("own.g", n)))
 
 
-def into_one(of: Written, n: int, m: int, floored: int) -> None:
+def into_one(of: Written, n: int, m: int) -> None:
     """A joint with one neighbour."""
-    L, d = _factors(of, n, floored)
+    L, d = _factors(of, n)
     z = _solved(L, d, of.reads("own.g", n))
     of.gives("own.g", z)
     _into(of, L, d, z, m)
@@ -162,9 +163,9 @@ def _into(of: Written, L: Any, d: Sequence[Any], z: Any, m: int) -> None:
     of.gives("other.g", -(E.T @ z), adds=True)
 
 
-def factor(of: Written, n: int, floored: int) -> None:
+def factor(of: Written, n: int) -> None:
     """A joint with several neighbours: L and inverse pivots in place of D, z = D^-1 g."""
-    L, d = _factors(of, n, floored)
+    L, d = _factors(of, n)
     of.gives("own.g", _solved(L, d, of.reads("own.g", n)))
     L[np.diag_indices(n)] = d
     of.gives("own.D", L[np.tril_indices(n)])
@@ -179,7 +180,7 @@ def neighbour(of: Written, n: int, m: int) -> None:
 
 def two_neighbours(of: Written, n: int, m: int, k: int) -> None:
     """Such a joint, and two of its neighbours: E between these."""
-    E, Y = of.reads("first.E", n * m).reshape(n, m), of.reads("second.Y", n * k).reshape(n, k)
+    E, Y = of.reads("pair.E", n * m).reshape(n, m), of.reads("second.Y", n * k).reshape(n, k)
     of.gives("both.E", -(E.T @ Y), adds=True)
 
 
@@ -254,6 +255,24 @@ class Work:
     def _length(self, pair: tuple[int, int]) -> int:
         return int(self.rows[pair[0]] * self.rows[pair[1]])
 
+    def blocks(self, joints: Ints) -> dict[str, tuple[str, Ints]]:
+        """Where the blocks begin that steps of joints (elements, joints) read and write: of the one that is eliminated,
+        of others into which it is, and of the pairs of them."""
+        (a, *others), rows = joints.T, self.rows
+
+        def edge(a: Ints, b: Ints) -> Ints:
+            return np.array([self.edges[pair] for pair in zip(a.tolist(), b.tolist(), strict=True)])
+
+        found = {"own.D": self.block[a], "own.start": self.start[a], "own.g": self.side[a]}
+        if self.floored:
+            found["own.floor"] = self.floor[a]
+        for b in others[:1]:
+            E = edge(a, b)
+            found |= {"pair.E": E, "pair.Y": E + rows[a] * rows[b], "other.D": self.block[b], "other.g": self.side[b]}
+        for c in others[1:]:
+            found |= {"second.Y": edge(a, c) + rows[a] * rows[c], "both.E": edge(others[0], c)}
+        return {name: ("work", at) for name, at in found.items()}
+
     def take(self, n: int) -> int:
         """The beginning of n further places."""
         self.size += n
@@ -264,27 +283,22 @@ class Work:
         n = rows * (rows + 1) // 2 + (3 if self.floored else 2) * rows
         return [Place("work", "own", self.block[joints] + i) for i in range(n)]
 
-    def solved(self, pair: tuple[int, int]) -> int:
-        """Where Y begins."""
-        return self.edges[pair] + self._length(pair)
-
 
 @final
 class _Steps:
-    """Elements of all kinds of steps in the order in which they are computed. Runs do not go on from one round to the
-    next if rounds are `apart`."""
+    """Elements of all kinds of steps in the order in which they are computed. Runs for NumPy end with their round."""
 
-    def __init__(self, *, apart: bool) -> None:
-        self._apart, self._open = apart, False
-        self._kinds: dict[tuple[Any, ...], list[dict[str, int]]] = {}
+    def __init__(self, work: Work) -> None:
+        self._work, self._rows, self._open = work, work.rows.tolist(), False
+        self._kinds: dict[tuple[Any, ...], list[tuple[int, ...]]] = {}
         self._runs: list[tuple[tuple[Any, ...], int, int]] = []
 
-    def add(self, make: Callable[..., None], sizes: Iterable[int], places: dict[str, int]) -> None:
-        """One more element."""
-        key = (make, *map(int, sizes))
+    def add(self, make: Callable[..., None], *joints: int) -> None:
+        """One more element: the joint that is eliminated, and others."""
+        key = (make, *(self._rows[a] for a in joints))
         members = self._kinds.setdefault(key, [])
         k = len(members)
-        members.append(places)
+        members.append(joints)
         if self._open and self._runs[-1][0] == key:
             self._runs[-1] = (key, self._runs[-1][1], k + 1)
         else:
@@ -293,14 +307,14 @@ class _Steps:
 
     def next_round(self) -> None:
         """Go on with the next round."""
-        self._open = self._open and not self._apart
+        self._open = self._open and not self._work.wide
 
     def made(self, first: int) -> tuple[list[Kind], list[Run]]:
         """The kinds, whose numbers begin with `first`, and the runs."""
         numbers = {key: first + k for k, key in enumerate(self._kinds)}
         kinds = []
         for (make, *sizes), members in self._kinds.items():
-            of = Written({name: ("work", np.array([one[name] for one in members])) for name in members[0]})
+            of = Written(self._work.blocks(np.array(members)))
             make(of, *sizes)
             kinds.append(of.kind(as_written=True))
         return kinds, [Run(numbers[key], begin, end) for key, begin, end in self._runs]
@@ -308,42 +322,27 @@ class _Steps:
 
 def elimination(work: Work, first: int) -> tuple[list[Kind], list[Run]]:
     """The elements that turn g into la, whose kinds are numbered from `first`, and their runs."""
-    steps, rows = _Steps(apart=work.wide), work.rows
+    steps = _Steps(work)
     for chosen in work.rounds:
         steps.next_round()
         several = [(a, later) for a, later in chosen if len(later) > 1]
         for a, later in chosen:
             if len(later) == 0:
-                steps.add(last, [rows[a], work.floored], _own(work, a))
+                steps.add(last, a)
         for a, later in chosen:
             if len(later) == 1:
-                steps.add(into_one, [*rows[[a, *later]], work.floored], _own(work, a) | _pair(work, a, later[0]))
+                steps.add(into_one, a, *later)
         for a, _ in several:
-            steps.add(factor, [rows[a], work.floored], _own(work, a))
+            steps.add(factor, a)
         for a, later in several:
             for b in later:
-                steps.add(neighbour, rows[[a, b]], _own(work, a) | _pair(work, a, b))
+                steps.add(neighbour, a, b)
         for a, later in several:
             for b, c in (work.ordered(pair) for pair in combinations(later, 2)):
-                places = {"first.E": work.edges[a, b], "second.Y": work.solved((a, c)), "both.E": work.edges[b, c]}
-                steps.add(two_neighbours, rows[[a, b, c]], places)
+                steps.add(two_neighbours, a, b, c)
     for chosen in reversed(work.rounds):
         steps.next_round()
         for a, later in reversed(chosen):
             for b in later:
-                steps.add(back, rows[[a, b]], _own(work, a) | _pair(work, a, b))
+                steps.add(back, a, b)
     return steps.made(first)
-
-
-def _own(work: Work, a: int) -> dict[str, int]:
-    own = {"own.D": int(work.block[a]), "own.start": int(work.start[a]), "own.g": int(work.side[a])}
-    return own | ({"own.floor": int(work.floor[a])} if work.floored else {})
-
-
-def _pair(work: Work, a: int, b: int) -> dict[str, int]:
-    return {
-        "pair.E": work.edges[a, b],
-        "pair.Y": work.solved((a, b)),
-        "other.D": int(work.block[b]),
-        "other.g": int(work.side[b]),
-    }

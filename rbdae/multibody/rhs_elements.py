@@ -27,11 +27,10 @@ from rbdae.graph.symbols import NotStraight
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run, evaluated
 from rbdae.multibody.element_groups import Group, groups_of, of_elements
 from rbdae.multibody.element_kinds import LANES, ElementNumbers, copied, recorded_kind
+from rbdae.multibody.element_recording import DIRECTORS, NATURAL
 from rbdae.multibody.elimination_elements import elimination
 from rbdae.multibody.recording import constants, opened_numbers, places_of_selected, selected, selection_numbers
 from rbdae.multibody.rhs_recording import (
-    DIRECTORS,
-    NATURAL,
     Joint,
     Motion,
     Recorded,
@@ -138,8 +137,8 @@ def rates_by_numpy(workspace: Workspace, t: float, y: Vec) -> Vec | None:
         return None
     try:
         elements = Assembling(workspace, groups, multipliers=True, wide=True).elements()
-    except NotStraight:
-        return None
+    except (NotStraight, TypeError, AttributeError, ValueError, ArithmeticError):
+        return None  # a kernel from elsewhere, such as a user's chart, may do with its numbers what is not recorded
     inputs = {"t": t, "y": y, "selection": selection_numbers(workspace)}
     with np.errstate(all="ignore"):
         return evaluated(elements, inputs, opened_numbers(workspace).values, n)

@@ -35,19 +35,13 @@ from rbdae.kernels.memory import (
 from rbdae.kernels.records import ANGULAR
 from rbdae.machine.elements import Place, Result
 from rbdae.multibody.element_groups import Group
-from rbdae.multibody.element_recording import Numbers, memory_of_first
+from rbdae.multibody.element_recording import DIRECTORS, NATURAL, Numbers, memory_of_first
 from rbdae.multibody.recording import first_numbers, opened_numbers, recording_point
 from rbdae.multibody.workspace import Workspace
 from rbdae.rotations.chart import CHARTS
 
 _MOST_NODES = 100_000
 _NONE = np.zeros((1, 0), dtype=np.int64)
-
-DIRECTORS = 9
-"""Coordinates of the directors of a body."""
-
-NATURAL = 12
-"""Natural coordinates of a body, and forces along them."""
 
 Matrix = Any
 """An array of symbols and numbers."""
