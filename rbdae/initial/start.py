@@ -37,7 +37,7 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import kept_rows, nearly_redundant
 from rbdae.multibody.selection import KeptRows
 from rbdae.problem.contract import ProjectionError
-from rbdae.problem.start import REMEDY, ROUNDING, Assembly, changes_of, disagreement, listed
+from rbdae.problem.start import REMEDY, ROUNDING, Assembly, changes_of, disagreement, listed, report
 
 LARGEST: Final = 800
 """Joint equations beyond which a dense decomposition takes minutes; larger systems have the sparse projection alone."""
@@ -109,7 +109,7 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
         rows = kept_rows(model, joints.matrix(motion))
     names = tuple(model.row_name(k) for k in rows.dropped)
     gaps = largest(g), largest(rate)
-    assembly = replace(Assembly.of(model, before, motion, gaps, search.steps), redundant=names)
+    assembly = replace(report(model, before, motion, gaps, search.steps), redundant=names)
     changes = changes_of(model, stated, used) if motion is not start else ()
     if changes:
         assembly = replace(assembly, changes=changes, disagreement=disagreement(model, *search.contradiction()))

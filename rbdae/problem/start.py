@@ -106,31 +106,6 @@ class Assembly:
     rate_gap: float = 0.0
     disagreement: str = ""
 
-    @classmethod
-    def of(
-        cls, model: Model, before: BodyMotion, motion: BodyMotion, gaps: tuple[float, float], steps: int
-    ) -> Assembly:
-        """The report of what has moved from a motion of the reference points to another one; `gaps` are the largest of
-        g and of gdot where the search began."""
-        return cls(
-            names=model.names,
-            position=motion.x,
-            orientation=motion.p,
-            velocity=motion.xd,
-            angular_velocity=motion.om,
-            moved=_distances(before.x, motion.x),
-            turned=_distances(before.p, motion.p),
-            velocity_change=_distances(before.xd, motion.xd),
-            spin_change=_distances(before.om, motion.om),
-            gap=gaps[0],
-            steps=steps,
-            given=tuple(
-                body.given if body.pivot is None else ("position", "velocity", *body.given)
-                for body in model.system.bodies
-            ),
-            rate_gap=gaps[1],
-        )
-
     @property
     def found(self) -> tuple[tuple[str, ...], ...]:
         """For each body, what was not given: it was found."""
@@ -172,6 +147,28 @@ def _shown(values: Vec) -> str:
     """Numbers to six digits, without those of rounding."""
     small = 1e-9 * max(1.0, float(np.max(np.abs(values))))
     return f"({', '.join(f'{0.0 if abs(x) < small else x:.6g}' for x in values)})"
+
+
+def report(model: Model, before: BodyMotion, motion: BodyMotion, gaps: tuple[float, float], steps: int) -> Assembly:
+    """The report of what has moved from a motion of the reference points to another one; `gaps` are the largest of
+    g and of gdot where the search began."""
+    return Assembly(
+        names=model.names,
+        position=motion.x,
+        orientation=motion.p,
+        velocity=motion.xd,
+        angular_velocity=motion.om,
+        moved=_distances(before.x, motion.x),
+        turned=_distances(before.p, motion.p),
+        velocity_change=_distances(before.xd, motion.xd),
+        spin_change=_distances(before.om, motion.om),
+        gap=gaps[0],
+        steps=steps,
+        given=tuple(
+            body.given if body.pivot is None else ("position", "velocity", *body.given) for body in model.system.bodies
+        ),
+        rate_gap=gaps[1],
+    )
 
 
 def _distances(x: Mat, y: Mat) -> Vec:
