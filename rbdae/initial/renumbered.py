@@ -16,7 +16,7 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
-from rbdae.initial.given import Known
+from rbdae.initial.given import Known, changes_of, report
 from rbdae.initial.joints import EXACT, Joints, largest
 from rbdae.initial.start import LARGEST
 from rbdae.initial.velocities import Velocities
@@ -32,7 +32,7 @@ from rbdae.multibody.states import write
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.problem.start import Assembly, changes_of, consistent_start, report
+from rbdae.problem.start import Assembly, consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.system import System
 

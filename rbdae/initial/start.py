@@ -28,7 +28,17 @@ from typing import Final, NamedTuple, final
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec, cross
-from rbdae.initial.given import Hold, Known, turned
+from rbdae.initial.given import (
+    REMEDY,
+    ROUNDING,
+    Hold,
+    Known,
+    changes_of,
+    disagreement,
+    listed,
+    report,
+    turned,
+)
 from rbdae.initial.joints import EXACT, Joints, largest
 from rbdae.initial.velocities import Velocities
 from rbdae.kernels.constraints.drives import ANGLE
@@ -37,7 +47,7 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import kept_rows, nearly_redundant
 from rbdae.multibody.selection import KeptRows
 from rbdae.problem.contract import ProjectionError
-from rbdae.problem.start import REMEDY, ROUNDING, Assembly, changes_of, disagreement, listed, report
+from rbdae.problem.start import Assembly
 
 LARGEST: Final = 800
 """Joint equations beyond which a dense decomposition takes minutes; larger systems have the sparse projection alone."""
