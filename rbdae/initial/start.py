@@ -21,7 +21,7 @@ rotation that is meant (`Sides`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, final
 
@@ -150,9 +150,8 @@ class _Search:
         self.loops = self.small and len(model.tree.closing) > 0
         self.sides = Sides(model, joints.t)
         self._merit = Merit(known, self.sides, joints.of_origins(known.arms), np.ones(len(joints.sizes), dtype=bool))
-        # where given values begin to change: positions, and gdot
-        self._before = start
-        self._rates: Callable[[], Vec] = lambda: rate
+        self._before = start  # where given values begin to change
+        self._velocities: Velocities | None = None
         self._violation = g, rate
 
     def motion(self) -> BodyMotion:
@@ -184,7 +183,8 @@ class _Search:
 
     def contradiction(self) -> tuple[Vec, Vec]:
         """g and gdot of the joints where given values began to change."""
-        return self.joints.values(self._before), self._rates()
+        rates = self._violation[1] if self._velocities is None else self._velocities.contradiction()
+        return self.joints.values(self._before), rates
 
     def _closed(self) -> BodyMotion:
         """The origins with positions on the constraints, by dense steps, and any velocities."""
@@ -197,7 +197,7 @@ class _Search:
         """The same positions with velocities on the constraints."""
         known, placed = self.known, here.at(-self.known.arms)
         velocities = Velocities.of(known, self.joints, replace(known.stated(), x=placed.x, p=placed.p))
-        self._rates = velocities.contradiction
+        self._velocities = velocities
         return velocities.nearest(known).at(known.arms)
 
     def _nearest_positions(self, motion: BodyMotion) -> BodyMotion:
