@@ -20,6 +20,7 @@ from rbdae.actuators.sampled import Sampled as Sampled
 from rbdae.formulations.pairing import pairings as pairings
 from rbdae.initial.formulate import assemble as assemble
 from rbdae.initial.formulate import formulate as formulate
+from rbdae.initial.given import InitialValuesWarning as InitialValuesWarning
 from rbdae.inputs import Table as Table
 from rbdae.problem import observables as observables
 from rbdae.problem.contract import ProjectionError as ProjectionError
@@ -28,7 +29,6 @@ from rbdae.problem.problem import Problem as Problem
 from rbdae.problem.projection import Projection as Projection
 from rbdae.problem.projection import Projector as Projector
 from rbdae.problem.start import Assembly as Assembly
-from rbdae.problem.start import InitialValuesWarning as InitialValuesWarning
 from rbdae.solving.registry import solvers as solvers
 from rbdae.solving.run import FailedRunWarning as FailedRunWarning
 from rbdae.solving.run import solve as solve

@@ -17,7 +17,7 @@ from rbdae._arrays import Vec
 from rbdae.formulations.base import Formulation
 from rbdae.formulations.pairing import chosen_velocity, misfit
 from rbdae.formulations.table import FORMULATIONS, FormulationName, VelocityName, named
-from rbdae.initial.given import Hold
+from rbdae.initial.given import REMEDY, Hold, InitialValuesWarning, listed
 from rbdae.initial.renumbered import renumbered
 from rbdae.initial.start import ConsistentState, consistent_state
 from rbdae.kernels.records import DIRECTOR_RATE
@@ -37,7 +37,7 @@ from rbdae.multibody.velocity_selection import DependentRows, metric, sparse_mat
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.problem.start import REMEDY, Assembly, InitialValuesWarning, Start, consistent_start, listed
+from rbdae.problem.start import Assembly, Start, consistent_start
 from rbdae.problem.switches.friction import refuse_friction
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import CHARTS, Chart

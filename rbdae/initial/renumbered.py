@@ -17,7 +17,7 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
-from rbdae.initial.given import Known
+from rbdae.initial.given import Known, changes_of, report
 from rbdae.initial.joints import EXACT, Joints, largest
 from rbdae.initial.start import LARGEST
 from rbdae.initial.velocities import Velocities
@@ -31,7 +31,7 @@ from rbdae.multibody.states import write
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.problem.start import Assembly, changes_of, consistent_start
+from rbdae.problem.start import Assembly, consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.system import System
 
@@ -155,7 +155,7 @@ def _weighed(velocities: Velocities, bodies: Any, before: Assembly) -> Assembly 
     if bool(changes) != bool(before.changes):
         return None
     gaps = before.gap, largest(rate)
-    out = Assembly.of(known.model, stated.at(known.arms), used.at(known.arms), gaps, before.steps)
+    out = report(known.model, stated.at(known.arms), used.at(known.arms), gaps, before.steps)
     # what unknown velocities cannot do, and so the disagreement, is the same for all masses
     return replace(out, redundant=before.redundant, changes=changes, disagreement=before.disagreement)
 

@@ -21,14 +21,24 @@ rotation that is meant (`Sides`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, final
 
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec, cross
-from rbdae.initial.given import Hold, Known, turned
+from rbdae.initial.given import (
+    REMEDY,
+    ROUNDING,
+    Hold,
+    Known,
+    changes_of,
+    disagreement,
+    listed,
+    report,
+    turned,
+)
 from rbdae.initial.joints import EXACT, Joints, largest
 from rbdae.initial.velocities import Velocities
 from rbdae.kernels.constraints.drives import ANGLE
@@ -37,7 +47,7 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import kept_rows, nearly_redundant
 from rbdae.multibody.selection import KeptRows
 from rbdae.problem.contract import ProjectionError
-from rbdae.problem.start import REMEDY, ROUNDING, Assembly, changes_of, disagreement, listed
+from rbdae.problem.start import Assembly
 
 LARGEST: Final = 800
 """Joint equations beyond which a dense decomposition takes minutes; larger systems have the sparse projection alone."""
@@ -109,7 +119,7 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
         rows = kept_rows(model, joints.matrix(motion))
     names = tuple(model.row_name(k) for k in rows.dropped)
     gaps = largest(g), largest(rate)
-    assembly = replace(Assembly.of(model, before, motion, gaps, search.steps), redundant=names)
+    assembly = replace(report(model, before, motion, gaps, search.steps), redundant=names)
     changes = changes_of(model, stated, used) if motion is not start else ()
     if changes:
         assembly = replace(assembly, changes=changes, disagreement=disagreement(model, *search.contradiction()))
@@ -140,9 +150,8 @@ class _Search:
         self.loops = self.small and len(model.tree.closing) > 0
         self.sides = Sides(model, joints.t)
         self._merit = Merit(known, self.sides, joints.of_origins(known.arms), np.ones(len(joints.sizes), dtype=bool))
-        # where given values begin to change: positions, and gdot
-        self._before = start
-        self._rates: Callable[[], Vec] = lambda: rate
+        self._before = start  # where given values begin to change
+        self._velocities: Velocities | None = None
         self._violation = g, rate
 
     def motion(self) -> BodyMotion:
@@ -174,7 +183,8 @@ class _Search:
 
     def contradiction(self) -> tuple[Vec, Vec]:
         """g and gdot of the joints where given values began to change."""
-        return self.joints.values(self._before), self._rates()
+        rates = self._violation[1] if self._velocities is None else self._velocities.contradiction()
+        return self.joints.values(self._before), rates
 
     def _closed(self) -> BodyMotion:
         """The origins with positions on the constraints, by dense steps, and any velocities."""
@@ -187,7 +197,7 @@ class _Search:
         """The same positions with velocities on the constraints."""
         known, placed = self.known, here.at(-self.known.arms)
         velocities = Velocities.of(known, self.joints, replace(known.stated(), x=placed.x, p=placed.p))
-        self._rates = velocities.contradiction
+        self._velocities = velocities
         return velocities.nearest(known).at(known.arms)
 
     def _nearest_positions(self, motion: BodyMotion) -> BodyMotion:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inside import matrices
 
 import rbdae
+from rbdae.problem import matrices
 
 ROOT = Path(__file__).parents[2]
 

@@ -78,7 +78,7 @@ from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.states import write
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace, with_unit_masses
-from rbdae.problem import problem as problems
+from rbdae.problem import problem
 from rbdae.problem.projection import functions_of
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
@@ -232,7 +232,7 @@ def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for one in (code_of_kernels, recorded_factors):
         monkeypatch.setattr(one, "recorded_kernel", refuse)
-    monkeypatch.setattr(problems, "jacobian_pattern", refuse)
+    monkeypatch.setattr(problem, "jacobian_pattern", refuse)
 
 
 def no_longer_code(monkeypatch: pytest.MonkeyPatch, most: int) -> None:

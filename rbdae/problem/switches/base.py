@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Self, final
+from typing import Literal, final
 
 import numpy as np
 
@@ -59,8 +59,7 @@ class AbstractSwitch(ABC):
     def needed(cls, view: Interpretation) -> bool:
         """Whether a problem has this choice."""
 
-    @abstractmethod
-    def begin(self, t: float, y: Vec) -> Self:
+    def begin(self, t: float, y: Vec) -> None:  # noqa: B027  (most need not)
         """Note the state at which the segment begins."""
 
     @abstractmethod

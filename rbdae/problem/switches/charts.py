@@ -11,7 +11,7 @@ tableau ([MK98]).
 
 from __future__ import annotations
 
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class ChartSwitch(AbstractSwitch):
         """For charts with a singular set."""
         return bool(view.workspace.settings.chart.centre)
 
-    def begin(self, t: float, y: Vec) -> Self:
+    def begin(self, t: float, y: Vec) -> None:
         """Set the limit: never for a chart that is always centred again, and not at once for a run that stops."""
         self._reach = self.view.workspace.settings.chart.reach
         if self._policy.recentre == "always":
@@ -50,7 +50,6 @@ class ChartSwitch(AbstractSwitch):
         else:
             near = min(NEAR, 0.5 * self.view.distance_to_singularity(t, y)[0])
             self.limit = 1.0 - near / self._reach
-        return self
 
     def measure(self, t: float, y: Vec) -> float:
         """The part of the way from the centre to the singular set that is done; inf beyond it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
@@ -92,10 +92,6 @@ class FrictionSwitch(AbstractSwitch):
     def needed(cls, view: Interpretation) -> bool:
         """For friction under reactions."""
         return has_friction(view)
-
-    def begin(self, t: float, y: Vec) -> Self:
-        """Nothing to note."""
-        return self
 
     def measure(self, t: float, y: Vec) -> float:
         """The smallest margin, with the other sign."""

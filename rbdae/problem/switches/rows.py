@@ -23,7 +23,7 @@ too, is left as it is.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
@@ -57,10 +57,9 @@ class RowSwitch(AbstractSwitch):
         """For systems with dropped rows."""
         return bool(view.workspace.selection.rows.dropped)
 
-    def begin(self, t: float, y: Vec) -> Self:
+    def begin(self, t: float, y: Vec) -> None:
         """Set the limit: the need of the kept rows at which they are weak."""
         self.limit = self.selection.rows.most_needed(WEAKENED)
-        return self
 
     def measure(self, t: float, y: Vec) -> float:
         """How much the dropped rows need of the kept ones."""

@@ -7,13 +7,13 @@ the choice of a first step; multistep codes begin at order one.
 
 from __future__ import annotations
 
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.formulations.null_space import growth
-from rbdae.multibody.selection import IndependentVelocities, Selection
+from rbdae.multibody.selection import Selection
 from rbdae.multibody.velocity_selection import spatial_columns
 from rbdae.problem.contract import Quiet
 from rbdae.problem.interpretation import Interpretation
@@ -31,17 +31,6 @@ class VelocitySwitch(AbstractSwitch):
         """For the null-space form of systems with loops."""
         return view.workspace.selection.velocities is not None
 
-    def begin(self, t: float, y: Vec) -> Self:
-        """Nothing to note: the sizes are in the selection."""
-        return self
-
-    @property
-    def _present(self) -> IndependentVelocities:
-        present = self.selection.velocities
-        if present is None:
-            raise TypeError("no independent velocities are selected here")
-        return present
-
     def measure(self, t: float, y: Vec) -> float:
         """Largest growth of a column of T."""
         return self.view.growth(t, y)
@@ -57,4 +46,5 @@ class VelocitySwitch(AbstractSwitch):
         if settings.kind.spatial and not settings.sparse:
             d = self.view.natural(t, y)[:, 3:12].reshape(-1, 3, 3)
             G = spatial_columns(G, np.swapaxes(d, 1, 2))
-        return selection.with_velocities(self.view.workspace.memory.metric.select(G, len(self._present.S)))
+        chosen = self.view.workspace.memory.metric.select(G, settings.n_independent)
+        return selection.with_velocities(chosen)
