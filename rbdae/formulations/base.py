@@ -42,6 +42,16 @@ class Derivative:
         return f"{self.of.name}{'' if self.by == 'state' else '_input'}_jacobian"
 
     @property
+    def ordered(self) -> bool:
+        """As `rbdae.kernels.entry.Entry` has it."""
+        return self.of.ordered
+
+    @property
+    def bodies_first(self) -> Derivative:
+        """The same with bodies before joints."""
+        return Derivative(self.of.bodies_first, self.by)
+
+    @property
     def signs(self) -> str:
         """As those of `rbdae.kernels.entry.Entry`."""
         return {"ityyo": "ityytM", "ityo": "ityM"}[self.of.signs] if self.by == "state" else f"{self.of.signs[:-1]}M"
@@ -127,6 +137,10 @@ class Explicit(AbstractKernels):
     residual: Entry
     rates: Entry
     solved: tuple[tuple[Entry, Solved], ...] = ()
+
+    def system_of(self, kernel: Entry) -> Solved | None:
+        """The linear system that a kernel solves, in whatever order."""
+        return next((system for entry, system in self.solved if entry.function is kernel.function), None)
 
     @property
     def rhs_jacobian(self) -> Derivative:

@@ -88,7 +88,7 @@ def derivative_rows(
     by = inputs_of(g, "y", n) if kernel.by == "state" else inputs
     seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(by)}
     kernels = workspace.settings.kernels
-    solved = dict(kernels.solved).get(kernel.of) if isinstance(kernels, Explicit) else None
+    solved = kernels.system_of(kernel.of) if isinstance(kernels, Explicit) else None
     if solved is not None:
         seeds |= _of_solution(workspace, solved, ran, seeds, len(by))
     elif ran.m.head.n_frictions and workspace.settings.reduced:

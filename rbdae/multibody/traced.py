@@ -117,13 +117,14 @@ def traced(
     Parameters
     ----------
     shapes : of y, yd and out
-    otherwise : makes the kernel in plain Python, for states where a guard does not hold
+    otherwise : makes the kernel in plain Python, for states where a guard does not hold; with an order of elimination
+        of the problem's own, code with bodies before joints comes before it
     pattern : of a Jacobian that the kernel can fill as data
     sparse : whether `out` is that data
     tally : where these states are counted
     """
     order = order_for(workspace, kernel)
-    key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace), *order)
+    key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace), order)
     known = workspace.memory.recorded
     if key not in known:
         with workspace.memory.preparation:
@@ -131,7 +132,17 @@ def traced(
     code = known[key]
     if code is None:
         return None
-    return TracedKernel(kernel.name.rpartition(":")[2], code, workspace, otherwise, tally or Tally())
+    name, tally = kernel.name.rpartition(":")[2], tally or Tally()
+    if not order or isinstance(kernel, ImplicitStep):
+        return TracedKernel(name, code, workspace, otherwise, tally)
+
+    def in_another_order() -> Kernel:
+        other = traced(
+            workspace, kernel.bodies_first, shapes, otherwise=otherwise, pattern=pattern, sparse=sparse, tally=tally
+        )
+        return otherwise() if other is None else other.call
+
+    return TracedKernel(name, code, workspace, in_another_order, Tally())
 
 
 def _found(

@@ -145,8 +145,8 @@ def traced_kernels(problem: rbdae.Problem) -> list[TracedCall]:
     out, workspace = [], problem.workspace
     mine = recording.structure_of(workspace)
     for key, code in workspace.memory.recorded.items():
-        if code is not None and len(key) == 4 and key[-1] == mine:
-            entry, shapes, sparse, _ = key
+        if code is not None and len(key) == 5 and key[-2] == mine:
+            entry, shapes, sparse, *_ = key
             otherwise = partial(plain_kernel, problem, entry, sparse=sparse)
             found = traced.traced(workspace, entry, dict(shapes), otherwise=otherwise, sparse=sparse)
             out.append(TracedCall(entry.name.rpartition(":")[2], entry, dict(shapes), sparse, code, found.call))
