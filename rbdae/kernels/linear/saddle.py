@@ -47,7 +47,7 @@ from rbdae.kernels.records import ANGULAR, MOMENT
 SUSPENDED = 1e200
 """The pivot of a suspended equation: infinite, but with finite products."""
 
-LARGEST = 1e14
+LARGEST = 1e12
 """Of the sum of the squares of all reciprocal pivots."""
 
 
