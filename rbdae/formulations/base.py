@@ -42,6 +42,16 @@ class Derivative:
         return f"{self.of.name}{'' if self.by == 'state' else '_' + self.by}_jacobian"
 
     @property
+    def ordered(self) -> bool:
+        """As `rbdae.kernels.entry.Entry` has it."""
+        return self.of.ordered
+
+    @property
+    def bodies_first(self) -> Derivative:
+        """The same with bodies before joints."""
+        return Derivative(self.of.bodies_first, self.by)
+
+    @property
     def signs(self) -> str:
         """As those of `rbdae.kernels.entry.Entry`."""
         return {"ityyo": "ityytM", "ityo": "ityM"}[self.of.signs] if self.by == "state" else f"{self.of.signs[:-1]}M"
@@ -117,6 +127,10 @@ class Explicit(AbstractKernels):
     rates: Entry
     solving: tuple[Entry, ...] = ()
     balance: Entry | None = None
+
+    def solves(self, kernel: Entry) -> bool:
+        """Whether a kernel solves this system, in whatever order."""
+        return any(entry.function is kernel.function for entry in self.solving)
 
     @property
     def rhs_jacobian(self) -> Derivative:

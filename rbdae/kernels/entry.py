@@ -28,7 +28,15 @@ class Entry:
         self.name = f"{function.__module__}:{function.__qualname__}"
         self.signs, self.ordered = signs, ordered
         self.__doc__ = function.__doc__
-        _ENTRIES[self.name] = self
+        self._bodies_first: Entry | None = None
+        _ENTRIES.setdefault(self.name, self)
+
+    @property
+    def bodies_first(self) -> Entry:
+        """The same kernel with bodies before joints."""
+        if self._bodies_first is None:
+            self._bodies_first = Entry(self.function, self.signs)
+        return self._bodies_first
 
     def __call__(self, *arguments: Any) -> None:
         """Run the kernel."""

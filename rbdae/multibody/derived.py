@@ -93,7 +93,7 @@ def derivative_rows(
     kernels = workspace.settings.kernels
     if kernel.by == "parameter":
         pass  # of a single direction a sweep through the factorisation is as short, and closer
-    elif isinstance(kernels, Explicit) and kernels.balance is not None and kernel.of in kernels.solving:
+    elif isinstance(kernels, Explicit) and kernels.balance is not None and kernels.solves(kernel.of):
         seeds |= _of_solution(kernels.balance, ran, seeds, len(by))
     elif ran.m.head.n_frictions and workspace.settings.reduced:
         seeds |= _of_normals(ran, seeds, len(by))

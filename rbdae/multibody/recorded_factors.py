@@ -121,9 +121,10 @@ def _point(workspace: Workspace) -> bytes:
     """A name of what `rounded` gives: signs and exponents of numbers, and places on the grid."""
     regular, numbers = workspace.memory.regular, opened_numbers(workspace).values if workspace.memory.opened else _NONE
     moves = workspace.layout.n_differential if len(regular) == workspace.layout.n else 0
-    binades: Vec = (np.sqrt(2.0) * numbers).view(np.int64) >> 52
-    places: Vec = np.rint(GRID * np.concatenate([regular[:moves], first_numbers(workspace)])) + 0.0
-    return binades.tobytes() + places.tobytes()
+    binades: Any = (np.sqrt(2.0) * numbers).view(np.int64) >> 52
+    places: Any = np.rint(GRID * np.concatenate([regular[:moves], first_numbers(workspace)])) + 0.0
+    out: bytes = binades.tobytes() + places.tobytes()
+    return out
 
 
 def _order(workspace: Workspace, wanted: Wanted) -> Plan | None:

@@ -218,7 +218,7 @@ def rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
 def order_for(workspace: Workspace, kernel: Any) -> tuple[tuple[int, ...], ...]:
     """The order of elimination for a kernel, or the derivative of one, that takes one; empty where bodies come before
     joints (`rbdae.multibody.saddle_order`)."""
-    if not getattr(getattr(kernel, "of", kernel), "ordered", False) or not workspace.model.tree.closing:
+    if not getattr(kernel, "ordered", False) or not workspace.model.tree.closing:
         return ()
     if workspace.order is None:
         numbers, y, selection = rounded(workspace)

@@ -1,45 +1,56 @@
 """The order in which the saddle-point system of a mechanism with loops is eliminated (`rbdae.kernels.linear.saddle`).
 
-Of G, many entries are constants that are better pivots than the bodies' masses. So pivots of one and of two rows are
-taken wherever they make the fewest products, among those whose multipliers are small at several states ([DR83]): a
-third of the operations of the joints' Schur complement. Chains and trees have none of it to gain.
+Many entries of G are constants that are better pivots than the bodies' masses. So pivots of one and of two rows are
+taken wherever they make the fewest products, and of four: two velocities of a body with two equations of a joint, whose
+block of G keeps its determinant when the body turns, where its entries are sines and cosines. Their multipliers have to
+be small at several states ([DR83]). That is a third of the operations of the joints' Schur complement; chains and trees
+have none of it to gain.
 
-An order is a choice by the numbers of a problem, rounded: those of the model to powers of two, the state to a
-millionth. So it depends on the problem alone, and problems alike share it; code is that of structure and order.
+The states are the problem's regular one and others near it, and those after right angles about the axes about which
+bodies turn there: what is zero in a plane stays so. An order belongs to the numbers of a problem, rounded: those of the
+model to powers of two, the state to a millionth. So it depends on the problem alone, and problems alike share it; code
+is that of structure and order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
+from rbdae.kernels.constraints.gradients import moving_sides, twist_gradients
 from rbdae.kernels.joint_rows import set_gradients
 from rbdae.kernels.linear.elimination import Pivot
-from rbdae.kernels.linear.saddle import LARGEST, Saddle
+from rbdae.kernels.linear.saddle import Saddle
+from rbdae.kernels.memory import bodies, head, references, states
+from rbdae.rotations.chart import numbered
+from rbdae.rotations.quaternions import from_axis_angle, from_matrix, to_matrix
 
 _LEAST = (0.1, 0.03, 0.01, 0.001)
 """Reciprocals of the largest multiplier; the next one where no pivot is left."""
 
-_SOUND = 1e-4 * LARGEST
-"""Of the growth where an order is chosen."""
+_TURNED = 4
+"""States with turned bodies."""
 
-_BESIDE = (1e-4, 1e-2, 1e-1)
-"""Distances from the regular state of further ones where multipliers have to be small."""
+_SMALL = 1e-8
+"""Singular values of a matrix with rows of size one that are zero."""
 
 
 def saddle_order(memory: Callable[[], Any], y: Vec) -> tuple[Pivot, ...]:
-    """The order for a state y, by memories of floats; empty if none is sound."""
-    rng = np.random.default_rng(7)
-    found = [_sample(memory(), y + size * rng.standard_normal(len(y))) for size in (0.0, *_BESIDE)]
+    """The order for a state y, by memories of floats; empty if no pivots serve."""
+    rng, first = np.random.default_rng(7), memory()
+    at = [y, y + 1e-2 * rng.standard_normal(len(y))]
+    axes = _axes(first, y)
+    at += [_turned(first, y, axes, 0.5 * np.pi * rng.integers(0, 2, len(axes))) for _ in range(_TURNED)]
+    found = [_sample(memory(), state) for state in at]
     if not np.isfinite(found).all():
         return ()
-    samples = np.array(found)
+    samples, split = np.array(found), 6 * head(first).n_bodies
     used = (samples != 0.0).any(axis=0)
     for least in _LEAST:
-        order = least_fill(samples, used, least)
+        order = least_fill(samples, used, split, least)
         if order is not None:
             return tuple(order)
     return ()
@@ -58,13 +69,54 @@ def _sample(m: Any, y: Vec) -> Mat:
     return out
 
 
-def least_fill(samples: Mat, used: Bools, least: float) -> list[Pivot] | None:
+def _axes(m: Any, y: Vec) -> Mat:
+    """For each body the axis (3,) about which it turns in most motions that joints leave; zero if it does not turn."""
+    set_gradients(m, 0.1234, y.astype(object))
+    saddle = Saddle(m, 1)
+    twist_gradients(m)
+    G = np.zeros((head(m).n_rows, saddle.first))
+    for p, r in saddle.joints:
+        for side, b, o in moving_sides(m, p):
+            at = [k - saddle.first for k in saddle.places(p)]
+            G[at, 6 * b : 6 * b + o.nt] += r.Gx[side, : p.n, : o.nt].astype(float)
+            G[at, 6 * b + 3 : 6 * b + 6] += r.Gw[side, : p.n, :3].astype(float)
+    G /= np.linalg.norm(G, axis=1, keepdims=True).clip(1e-300)
+    _, s, Vt = np.linalg.svd(G)
+    free = Vt[np.count_nonzero(s > _SMALL * s[0]) :].reshape(-1, saddle.first // 6, 6)[:, :, 3:]
+    out = np.zeros((saddle.first // 6, 3))
+    for b in range(len(out)):
+        _, size, axis = np.linalg.svd(free[:, b])
+        if len(size) and size[0] > 1e-6:
+            out[b] = axis[0]
+    return out
+
+
+def _turned(m: Any, y: Vec, axes: Mat, angles: Vec) -> Vec:
+    """The state with bodies turned about their axes. Follows `_axes`."""
+    out, h = y.copy(), head(m)
+    chart = numbered(h.chart)
+    for b, (axis, angle) in enumerate(zip(axes, angles, strict=True)):
+        if angle and axis.any():
+            o, R = bodies(m)[b], states(m)[b].d.reshape(3, 3).T.astype(float) @ to_matrix(from_axis_angle(axis, angle))
+            if h.referenced == 1:
+                R = references(m)[b].astype(float).T @ R
+            U, _, V = np.linalg.svd(R)  # the state is rounded
+            R = U @ V
+            out[o.iq + o.nt : o.iq + o.nt + o.na] = chart.parameters(from_matrix(R), R)
+    return out
+
+
+# ---------------------------------------------------------------- the search
+
+
+def least_fill(samples: Mat, used: Bools, split: int, least: float) -> list[Pivot] | None:
     """Pivots of least fill, for symmetric matrices (samples, n, n) with entries `used`, whose multipliers are at most
-    1 / `least` in all samples; None if there are none."""
+    1 / `least` in all samples; None if there are none. The rows from `split` on are those of joints."""
     A, used = samples.copy(), used.copy()
     left, out = set(range(len(used))), list[Pivot]()
+    fours = np.array([*_fours(used, split)], dtype=np.int64).reshape(-1, 4)
     while left:
-        found = _best(A, used, left, least)
+        found = _best(A, used, left, fours, least)
         if found is None:
             return None
         pivot, rest, L = found
@@ -73,47 +125,70 @@ def least_fill(samples: Mat, used: Bools, least: float) -> list[Pivot] | None:
         used[pivot, :] = used[:, pivot] = False
         left.difference_update(pivot)
         out.append(tuple(pivot))
+        fours = fours[~np.isin(fours, pivot).any(axis=1)]
     return out
 
 
-def _best(A: Mat, used: Bools, left: set[int], least: float) -> tuple[list[int], Ints, Mat] | None:
+def _fours(used: Bools, split: int) -> Iterator[list[int]]:
+    """Two velocities of a body with two equations of a joint that both have both of them."""
+    for first in range(0, split, 3):
+        for i, j in ((first, first + 1), (first, first + 2), (first + 1, first + 2)):
+            rows = (split + np.flatnonzero(used[i, split:] & used[j, split:])).tolist()
+            yield from ([i, j, r, s] for k, r in enumerate(rows) for s in rows[k + 1 : k + 3])
+
+
+def _best(A: Mat, used: Bools, left: set[int], fours: Ints, least: float) -> tuple[list[int], Ints, Mat] | None:
     """The pivot with the fewest products, the rows that have multipliers, and these."""
     degrees = used.sum(axis=1).tolist()
     best, out = np.inf, None
+
+    def tried(cost: float, pivot: list[int]) -> None:
+        nonlocal best, out
+        if cost < best:
+            rest = np.flatnonzero(used[pivot].any(axis=0))
+            rest = rest[~np.isin(rest, pivot)]
+            L = _multipliers(A, used, pivot, rest)
+            if L is not None and (np.abs(L) <= 1.0 / least).all():
+                best, out = cost, (pivot, rest, L)
+
     for i in sorted(left, key=lambda k: (degrees[k], k)):
         if 0.5 * (degrees[i] - 2) ** 2 >= best:
             break
-        columns = np.flatnonzero(used[i]).tolist()
         if used[i, i]:
-            columns.remove(i)
-            columns.insert(0, i)
-        for j in columns:
-            cost = 0.5 * degrees[i] * (degrees[i] - 1) if i == j else _cost(used, degrees, i, j)
-            if cost < best:
-                pivot = [i] if i == j else sorted((i, j))
-                rest = np.flatnonzero(used[pivot].any(axis=0))
-                rest = rest[~np.isin(rest, pivot)]
-                L = _multipliers(A, pivot, rest)
-                if L is not None and (np.abs(L) <= 1.0 / least).all():
-                    best, out = cost, (pivot, rest, L)
+            tried(0.5 * degrees[i] * (degrees[i] - 1), [i])
+        for j in np.flatnonzero(used[i]).tolist():
+            if j != i:
+                tried(_cost(used, degrees, i, j), sorted((i, j)))
+    if len(fours):
+        n, rows = ((used[fours[:, k]] | used[fours[:, k + 1]]).sum(axis=1) for k in (0, 2))
+        costs = (n - 4) * (rows - 2) + 0.5 * (rows - 2) ** 2
+        for k in np.argsort(costs, kind="stable")[: int(np.count_nonzero(costs < best))].tolist():
+            tried(float(costs[k]), fours[k].tolist())
+            if best == costs[k]:
+                break
     return out
 
 
-def _multipliers(A: Mat, pivot: list[int], rest: Ints) -> Mat | None:
+def _multipliers(A: Mat, used: Bools, pivot: list[int], rest: Ints) -> Mat | None:
     """Those of the rest (samples, rest, pivot); None where a pivot has none."""
-    i, j = pivot[0], pivot[-1]
-    a, b, d = A[:, i, i], A[:, i, j], A[:, j, j]
-    if i == j:
-        return None if (a == 0.0).any() else A[:, rest, i, None] / a[:, None, None]
-    det = a * d - b * b
-    if (np.abs(det) <= 1e-2 * b * b).any():
+    block = A[:, pivot][:, :, pivot]
+    half = len(pivot) // 2
+    if half == 0:
+        good = block[:, 0, 0] != 0.0
+    elif half == 1:
+        a, b, d = block[:, 0, 0], block[:, 0, 1], block[:, 1, 1]
+        good = np.abs(a * d - b * b) > 1e-2 * b * b
+    else:
+        if used[pivot[2:], :][:, pivot[2:]].any():
+            return None
+        good = np.abs(np.linalg.det(block[:, :2, 2:])) > 1e-2
+    if not good.all():
         return None
-    one, two = A[:, rest, i], A[:, rest, j]
-    a, b, d, det = (x[:, None] for x in (a, b, d, det))
-    return np.stack([(d * one - b * two) / det, (a * two - b * one) / det], axis=2)
+    out: Mat = A[:, rest][:, :, pivot] @ np.linalg.inv(block)
+    return out
 
 
-def _cost(used: Bools, degrees: Sequence[int], i: int, j: int) -> float:
+def _cost(used: Bools, degrees: list[int], i: int, j: int) -> float:
     """Products of the update by two rows; where one of them has no diagonal, many multipliers vanish."""
     empty = not used[i, i], not used[j, j]
     n = degrees[i] - 2 + empty[0], degrees[j] - 2 + empty[1]
@@ -125,16 +200,18 @@ def _cost(used: Bools, degrees: Sequence[int], i: int, j: int) -> float:
     return float(every * (every + 1))
 
 
-def _fill(used: Bools, pivot: Sequence[int], rest: Ints) -> Bools:
+def _fill(used: Bools, pivot: list[int], rest: Ints) -> Bools:
     """The entries that an update may make."""
-    one, two = (used[rest, k] for k in (pivot[0], pivot[-1]))
-    first, last = (used[k, k] for k in (pivot[0], pivot[-1]))
-    if len(pivot) == 1 or (first and last):
+    half = max(len(pivot) // 2, 1)
+    first, last = pivot[:half], pivot[-half:]
+    one, two = (used[rest[:, None], part].any(axis=1) for part in (first, last))
+    diagonals = [bool(used[np.ix_(part, part)].any()) for part in (first, last)]
+    if len(pivot) == 1 or all(diagonals):
         out: Bools = (one | two)[:, None] & (one | two)
         return out
     out = (one[:, None] & two) | (two[:, None] & one)
-    if first:
+    if diagonals[0]:
         out |= two[:, None] & two
-    if last:
+    if diagonals[1]:
         out |= one[:, None] & one
     return out

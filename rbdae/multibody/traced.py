@@ -118,12 +118,13 @@ def traced(
     pattern : of a Jacobian that the kernel can fill as data
     sparse : whether `out` is that data
     tally : where states are counted at which a guard does not hold
-    otherwise : makes the kernel for these; `in_python` if nothing is given
+    otherwise : makes the kernel for these; `in_python` if nothing is given. With an order of elimination of the
+        problem's own, code with bodies before joints comes before it
     """
     if not workspace.memory.traced:
         return None
     order = order_for(workspace, kernel)
-    key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace), *order)
+    key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace), order)
     known = workspace.memory.recorded
     code = known.get(key, _UNKNOWN)
     if code is _UNKNOWN:
@@ -131,10 +132,20 @@ def traced(
             code = known[key] = _found(workspace, key, shapes, Wanted(kernel, shapes, pattern, sparse), order)
     if code is None:
         return None
+    name, tally = kernel.name.rpartition(":")[2], tally or Tally()
     if otherwise is None:
         newton = kernel.newton if isinstance(kernel, ImplicitStep) else kernel
         otherwise = partial(in_python, workspace, newton, pattern)
-    return TracedKernel(kernel.name.rpartition(":")[2], code, workspace, otherwise, tally or Tally())
+    if not order or isinstance(kernel, ImplicitStep):
+        return TracedKernel(name, code, workspace, otherwise, tally)
+
+    def in_another_order() -> Kernel:
+        other = traced(
+            workspace, kernel.bodies_first, shapes, otherwise=otherwise, pattern=pattern, sparse=sparse, tally=tally
+        )
+        return otherwise() if other is None else other.call
+
+    return TracedKernel(name, code, workspace, in_another_order, Tally())
 
 
 def _found(

@@ -89,6 +89,46 @@ def test_a_singular_matrix_has_no_plan():
         graph_pivots.plan(2, [{(0, 0): 1.0, (0, 1): 1.0, (1, 0): 0.0, (1, 1): 0.0}])
 
 
+def saddle(seed: int, bodies: int, equations: int) -> Any:
+    """A matrix [M G^T; G 0] that is not singular, with a sparse G of which some entries are ones."""
+    rng = np.random.default_rng(seed)
+    n = 6 * bodies
+    G = rng.normal(size=(equations, n)) * (rng.random((equations, n)) < 0.3)
+    G[np.arange(equations), rng.permutation(n)[:equations]] = 1.0
+    return np.block([[np.diag(rng.uniform(0.5, 2.0, n)), G.T], [G, np.zeros((equations, equations))]])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 4), st.integers(0, 5))
+def test_orders_of_least_fill_solve_as_lapack_does(seed, bodies, equations):
+    """Symmetric elimination with pivots of up to four rows, for one right-hand side and for several."""
+    A = saddle(seed, bodies, equations)
+    if np.linalg.cond(A) > 1e6:
+        return
+    near = A + 1e-3 * A * np.random.default_rng(seed).normal(size=A.shape)
+    samples = np.array([A, 0.5 * (near + near.T)])
+    order = inside.saddle_order.least_fill(samples, A != 0.0, 6 * bodies, 0.01)
+    assert sorted(k for pivot in order for k in pivot) == [*range(len(A))]
+    rows = [{int(j): float(row[j]) for j in np.flatnonzero(row)} for row in A]
+    factors = inside.symmetric_elimination.Factors(rows, order)
+    b = np.random.default_rng(seed + 1).normal(size=(len(A), 2))
+    assert error(A, factors.solved(b.astype(object)).astype(float), b) < 1e-11
+    assert error(A, factors.solved(b[:, 0].astype(object)).astype(float), b[:, 0]) < 1e-11
+
+
+def test_pivots_keep_their_size_when_bodies_turn():
+    """Two equations of a hinge on two turning velocities: sines and cosines, which vanish; their determinant is 1."""
+    samples = []
+    for angle in (0.0, 0.5 * np.pi, 0.3):
+        A = np.diag([1.0, 1.0, 0.0, 0.0])
+        A[2:, :2] = (np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))
+        samples.append(A + np.tril(A, -1).T)
+    used = np.array(samples).any(axis=0)
+    used[:2, 2:] = used[2:, :2] = True
+    order = inside.saddle_order.least_fill(np.array(samples), used, 2, 0.1)
+    assert (0, 2) not in order and (0, 3) not in order
+
+
 # ---------------------------------------------------------------- of problems
 
 

@@ -69,6 +69,13 @@ def test_those_of_a_right_hand_side_by_hand():
     assert "*" in str(counted) and str(counted).endswith(f"({counted.total})")
 
 
+@pytest.mark.parametrize("form, most", [("index-0", 5200), ("null-space", 5500)])
+def test_loops_are_eliminated_in_an_order_of_least_fill(form, most):
+    """Seven bodies in three loops: the Schur complement of the joints takes 6,900 and 7,400 operations. One guard."""
+    counted = rbdae.formulate(rbdae.models.andrews(), form).callbacks.operations("rhs")
+    assert counted.total <= most
+
+
 def test_loops_over_elements_count_every_element():
     """Residuals of long chains are loops over bodies: a link more costs the same at any length."""
     found = []

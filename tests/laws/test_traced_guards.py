@@ -1,4 +1,5 @@
-"""Where a guard of code of one model does not hold, plain Python takes over, to the last bit; it is counted."""
+"""Where a guard of code of one model does not hold, plain Python takes over, to the last bit, and is counted; or code
+in which bodies are eliminated before joints."""
 
 from __future__ import annotations
 
@@ -136,13 +137,13 @@ def _recorded(case: Case) -> rbdae.Problem:
 
 
 def _assert_fallbacks(problem: rbdae.Problem, kernel: inside.TracedCall, y: Vec, yd: Vec) -> None:
-    """The plain kernel's result, to the last bit."""
+    """The result of plain Python, or of code in another order, to the last bit."""
     numbers, vectors = iter((0.0, 1.5)), iter((y, yd))
     given = [next(numbers if sign == "t" else vectors) for sign in kernel.entry.signs[1:-1]]
     results = [np.full(kernel.shapes["out"], np.nan) for _ in range(2)]
     with np.errstate(all="ignore"):
         kernel.call(*given, results[0])
-        inside.plain_kernel(problem, kernel.entry, sparse=kernel.sparse)(*given, results[1])
+        inside.kernel_after_guard(problem, kernel)(*given, results[1])
     assert np.array_equal(*results, equal_nan=True), kernel.name
 
 

@@ -37,6 +37,7 @@ from rbdae.initial import formulate as formulating
 from rbdae.initial.start import LARGEST as LARGEST_ASSEMBLY
 from rbdae.kernels import records
 from rbdae.kernels.entry import entry
+from rbdae.kernels.linear import elimination as symmetric_elimination
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.laws.recorded import Derived, Recorded
@@ -62,6 +63,7 @@ from rbdae.multibody import (
     recorded_factors,
     recording,
     rhs_elements,
+    saddle_order,
     selection,
     traced,
     velocity_selection,
@@ -130,8 +132,8 @@ def traced_kernels(problem: rbdae.Problem) -> list[TracedCall]:
     out, workspace = [], problem.workspace
     mine = recording.structure_of(workspace)
     for key, code in workspace.memory.recorded.items():
-        if code is not None and len(key) == 4 and key[-1] == mine:
-            entry, shapes, sparse, _ = key
+        if code is not None and len(key) == 5 and key[-2] == mine:
+            entry, shapes, sparse, *_ = key
             otherwise = partial(plain_kernel, problem, entry, sparse=sparse)
             found = traced.traced(workspace, entry, dict(shapes), otherwise=otherwise, sparse=sparse)
             out.append(TracedCall(entry.name.rpartition(":")[2], entry, dict(shapes), sparse, code, found.call))
@@ -145,6 +147,17 @@ def plain_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) ->
     if is_derivative(entry):
         return problem.callbacks._plain("jacobian" if entry.of.signs == "ityyo" else "rhs_jacobian")
     return in_python(problem.workspace, entry)
+
+
+def kernel_after_guard(problem: rbdae.Problem, kernel: TracedCall) -> Any:
+    """What takes over where a guard of a kernel does not hold: code with bodies before joints where it has an order of
+    its own, else plain Python."""
+    workspace, plain = problem.workspace, plain_kernel(problem, kernel.entry, sparse=kernel.sparse)
+    if not recording.order_for(workspace, kernel.entry):
+        return plain
+    other = kernel.entry.bodies_first
+    found = traced.traced(workspace, other, kernel.shapes, otherwise=lambda: plain, sparse=kernel.sparse)
+    return plain if found is None else found.call
 
 
 def is_derivative(entry: Any) -> bool:
@@ -373,10 +386,19 @@ def selects_velocities(problem: rbdae.Problem) -> bool:
 def square_work(problem: rbdae.Problem) -> tuple[int, int]:
     """The multiplications of one factorisation of a sparse square system, and of one solution of it."""
     owned = problem.workspace.owned
-    start, column = owned["square_factor_start"], owned["square_factor_column"]
-    entries = np.diff(owned["square_start"])
-    products = owned["square_factor_column"][owned["square_product_slot"]]
-    return int(entries[products].sum() + (np.diff(start)[column]).sum()), int(2 * len(column) + 3 * entries.sum())
+    rows = np.split(owned["square_column"], owned["square_start"][1:-1])
+    at: dict[int, list[int]] = {}
+    for i, columns in enumerate(rows):
+        for column in columns.tolist():
+            at.setdefault(column, []).append(i)
+    entries = [len(columns) for columns in rows]
+    left = [{j for column in columns.tolist() for j in at[column] if j > i} for i, columns in enumerate(rows)]
+    factors = sum(entries[i] * (1 + len(others)) for i, others in enumerate(left))
+    for others in left:
+        for j in others:
+            left[j] |= {k for k in others if k > j}
+        factors += len(others) * (len(others) + 3) // 2
+    return factors, 2 * sum(map(len, left)) + 3 * sum(entries)
 
 
 def null_space(problem: rbdae.Problem, t: float, y: Vec) -> tuple[Vec, Mat]:

@@ -1,6 +1,6 @@
 """A x = b with a symmetric matrix of any numbers, by L D L^T in an order that is given: [DR83].
 
-The order says which rows are the pivots, one, two or three at a time. With B the columns of a pivot in the rows that
+The order says which rows are the pivots, up to four at a time. With B the columns of a pivot in the rows that
 are left, and C its inverse, A -= B C B^T. What is zero has no entry.
 """
 
@@ -20,23 +20,28 @@ Rows = list[dict[int, Any]]
 """A matrix by rows and columns, both triangles."""
 
 
-def inverse_of_two(_: Pivot, A: Array) -> Array:
-    """The inverse of one or two rows."""
-    if len(A) == 1:
-        return 1.0 / A
-    (a, b), (_, d) = A
-    if is_zero(a) or is_zero(d):  # the determinant is -b^2
-        off = 1.0 / b
-        return np.array([[-(d * off) * off, off], [off, -(a * off) * off]])
-    scale = 1.0 / (a * d - b * b)
-    return np.array([[d * scale, -b * scale], [-b * scale, a * scale]])
+def inverse(pivot: Pivot, A: Array) -> tuple[Array, list[tuple[Any, tuple[int, ...]]]]:
+    """The inverse of a pivot of one, two or four rows, with its reciprocals and the rows that each of them is of. Four
+    rows are [M B; B^T 0]."""
+    if len(pivot) == 1:
+        return 1.0 / A, [(1.0 / A[0, 0], (*pivot, *pivot))]
+    half = len(pivot) // 2
+    M, B, D = A[:half, :half], A[:half, half:], A[half:, half:]
+    if len(pivot) == 4 or is_zero(M[0, 0]) or is_zero(D[0, 0]):
+        r = 1.0 / (B[0, 0] if half == 1 else B[0, 0] * B[1, 1] - B[0, 1] * B[1, 0])
+        I = np.array([[r]]) if half == 1 else np.array([[B[1, 1] * r, -B[0, 1] * r], [-B[1, 0] * r, B[0, 0] * r]])
+        return np.block([[-(I.T @ D @ I), I.T], [I, -(I @ M @ I.T)]]), [(r, pivot)]
+    r = 1.0 / (A[0, 0] * A[1, 1] - A[0, 1] * A[0, 1])
+    return np.array([[A[1, 1] * r, -A[0, 1] * r], [-A[0, 1] * r, A[0, 0] * r]]), [(r, (*pivot, *pivot))]
 
 
 class Step(NamedTuple):
-    """A pivot with its inverse C, the rows that are left, and L = B C (rows left, rows of the pivot)."""
+    """A pivot with its inverse C and the reciprocals that make it, the rows that are left, and L = B C (rows left, rows
+    of the pivot)."""
 
     pivot: Pivot
     C: Array
+    reciprocals: list[tuple[Any, tuple[int, ...]]]
     left: list[int]
     L: Array
 
@@ -56,16 +61,16 @@ class Factors:
         self,
         rows: Rows,
         order: Iterable[Pivot],
-        inverse: Callable[[Pivot, Array], Array] = inverse_of_two,
+        inverse: Callable[[Pivot, Array], tuple[Array, list[tuple[Any, tuple[int, ...]]]]] = inverse,
     ) -> None:
         self.steps: list[Step] = []
         for pivot in order:
             left = sorted({j for k in pivot for j in rows[k]}.difference(pivot))
             A = np.array([[rows[i].get(j, 0.0) for j in pivot] for i in pivot], dtype=object)
-            C = inverse(pivot, A)
+            C, reciprocals = inverse(pivot, A)
             B = np.array([[rows[i].pop(k, 0.0) for k in pivot] for i in left], dtype=object).reshape(-1, len(pivot))
             L = B @ C
-            self.steps.append(Step(pivot, C, left, L))
+            self.steps.append(Step(pivot, C, reciprocals, left, L))
             for n, (i, row) in enumerate(zip(left, L, strict=True)):
                 for j, other in zip(left[n:], B[n:], strict=True):
                     change = row @ other
@@ -75,10 +80,10 @@ class Factors:
     def solved(self, b: Array) -> Array:
         """A^-1 b; b (n,), or (n, columns)."""
         b = b.copy()
-        for pivot, C, left, L in self.steps:
+        for pivot, C, _, left, L in self.steps:
             at = list(pivot)
             b[left] -= L @ b[at]
             b[at] = C @ b[at]
-        for pivot, _, left, L in reversed(self.steps):
+        for pivot, _, _, left, L in reversed(self.steps):
             b[list(pivot)] -= L.T @ b[left]
         return b

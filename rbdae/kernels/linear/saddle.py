@@ -28,7 +28,7 @@ import numpy as np
 from rbdae.graph.functions import Array, Memory, depends, is_zero, select
 from rbdae.kernels.constraints.gradients import force_directions, moving_sides, side_rows, velocities_at
 from rbdae.kernels.linear import reductions
-from rbdae.kernels.linear.elimination import Factors, Pivot, Rows, inverse_of_two
+from rbdae.kernels.linear.elimination import Factors, Pivot, Rows
 from rbdae.kernels.linear.reductions import mass_times, particular, reduction
 from rbdae.kernels.memory import (
     bodies,
@@ -47,7 +47,7 @@ from rbdae.kernels.records import ANGULAR, MOMENT
 SUSPENDED = 1e200
 """The pivot of a suspended equation: infinite, but with finite products."""
 
-LARGEST = 1e14
+LARGEST = 1e12
 """Of the sum of the squares of all reciprocal pivots."""
 
 
@@ -77,11 +77,6 @@ def reduce_gradients(m: Memory, pulled: int) -> None:
             H = r.Gw[side, : p.n, : o.nr] @ s.N[: o.nr]
             r.H[side, : p.n] = H
             r.HJ[side, : p.n] = (H @ s.Ji) * (s.a[:4] @ s.a[:4]) if moment else H @ s.Ji
-
-
-def _below(n: int) -> Iterator[tuple[int, int]]:
-    """The places of a triangle."""
-    return ((i, j) for i in range(n) for j in range(i + 1))
 
 
 @final
@@ -134,7 +129,7 @@ class Saddle:
             x, beta = self.body(b)
             for i in range(x.start, x.stop):
                 enter(i, i, o.mass)
-            for i, j in _below(3):
+            for i, j in zip((0, 1, 1, 2, 2, 2), (0, 0, 1, 0, 1, 2), strict=True):
                 enter(beta.start + i, beta.start + j, J[i, j] / share)
         for p, r in self.joints:
             for k in range(p.n):
@@ -156,16 +151,16 @@ class Saddle:
             yield tuple(range(beta.start, beta.stop))
         yield from ((self.first + k,) for k in range(head(self.m).n_rows))
 
-    def _inverse(self, pivot: Pivot, A: Array) -> Array:
+    def _inverse(self, pivot: Pivot, A: Array) -> tuple[Array, list[Any]]:
         """Of a pivot there."""
         m, b, k = self.m, pivot[0] // 6, pivot[0] - self.first
         if k < 0:
-            return states(m)[b].Ji * self.shares[b] if len(pivot) == 3 else inverse_of_two(pivot, A)
+            return states(m)[b].Ji * self.shares[b] if len(pivot) == 3 else 1.0 / A, []
         d = self.pivots[k] = select(abs(A[0, 0]) < pivot_floor(m)[k], SUSPENDED, -A[0, 0])
         h = head(m)
         vanishes = select(h.singular == 0, k + 1, h.singular)
         h.singular = select(abs(d) > 1e-13 * abs(self.sizes[k]), h.singular, vanishes)
-        return np.array([[-1.0 / d]], dtype=object)
+        return np.array([[-1.0 / d]], dtype=object), []
 
     def factorised(self, order: Sequence[Pivot] = ()) -> Self:
         """The same with factors, by an order of least fill where that holds; without one bodies come before joints.
@@ -208,10 +203,8 @@ class Saddle:
     def _growth(self) -> Any:
         """The sum of the squares of all reciprocal pivots that depend on the state."""
         squares, terms = 1.0 / self.units(), list[Any]()
-        for pivot, C, *_ in self._factors.steps:
-            for i, j in _below(len(pivot)):
-                if depends(C[i, j]):
-                    terms.append(C[i, j] * C[i, j] * (squares[pivot[i]] * squares[pivot[j]]))
+        for step in self._factors.steps:
+            terms += [r * r * np.prod(squares[[*of]]) for r, of in step.reciprocals if depends(r)]
         chains = [sum(terms[k::4], 0.0) for k in range(4)]  # one would be the longest of the code
         return (chains[0] + chains[1]) + (chains[2] + chains[3])
 
