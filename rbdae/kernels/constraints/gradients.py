@@ -11,6 +11,7 @@ import numpy as np
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import bodies, head, primitives, rows, states
 from rbdae.kernels.records import DIRECTOR_RATE
+from rbdae.rotations.directors import DIRECTORS
 
 
 def moving_sides(m: Memory, p: Array) -> Iterator[tuple[int, int, Any]]:
@@ -29,6 +30,16 @@ def gradients(m: Memory, *, dropped: bool = False) -> None:
             D = np.eye(9) if head(m).kind == DIRECTOR_RATE else states(m)[b].B[:, : o.nr]
             for out, G in zip((r.Gx, r.Gw), gradient(p, r, side, D), strict=True):
                 out[side, : p.n, : G.shape[1]] = G if dropped else G * keep
+
+
+def twist_gradients(m: Memory) -> None:
+    """G with respect to (xdot, Omega), whatever the velocities of the formulation are, dropped rows included. Reads P,
+    Q and the directors; writes as `gradients` does."""
+    for p, r in zip(primitives(m), rows(m), strict=True):
+        for side, b, _ in moving_sides(m, p):
+            found = gradient(p, r, side, DIRECTORS.kinematics(states(m)[b].d))
+            for out, G in zip((r.Gx, r.Gw), found, strict=True):
+                out[side, : p.n, : G.shape[1]] = G
 
 
 def gradient(p: Array, r: Array, side: int, D: Array) -> tuple[Array, Array]:
