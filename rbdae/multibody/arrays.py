@@ -30,6 +30,7 @@ def arrays_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any
         "joints": _joints(model, layout),
         "drives": model.drives,
         "element_bodies": layout.rank[model.forces.bodies],
+        "inputs": model.forces.input_values,
         "element_inputs": model.forces.element_inputs,
         "algebraic": model.forces.algebraic,
         "tree_velocities": _tree(model, settings, layout, pattern["primitives"]),
