@@ -109,15 +109,14 @@ def _solver(native: Native) -> Any:
 
 
 def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> Native:
-    callbacks = problem.callbacks
     options = {"linsolver": "sparse" if problem.n >= SPARSE_FROM else "dense", **given}
-    jacobian, data = callbacks.jacobian, callbacks.jacobian_data
-    fill: Any = data if options["linsolver"] == "sparse" else jacobian
+    sparse = options["linsolver"] == "sparse"
+    fill: Any = problem.callbacks.jacobian_data if sparse else problem.callbacks.jacobian
 
     def jacfn(t: float, y: Vec, yp: Vec, res: Vec, cj: float, JJ: Mat) -> None:
         fill(t, y, yp, cj, JJ)
 
-    if options["linsolver"] == "sparse":
+    if sparse:
         options["sparsity"] = _pattern(problem)
     if options["linsolver"] not in _KRYLOV:
         options["jacfn"] = jacfn

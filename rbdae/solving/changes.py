@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -18,16 +18,6 @@ from rbdae.problem.problem import Problem
 
 _CLOSE = 1e-9
 """A time this near to a sample, in periods, is the sample's."""
-
-
-class Changes(Protocol):
-    """Changes of a problem at known times, such as steps of inputs."""
-
-    def next(self, t: float) -> float | None:
-        """The time of the next one after t in the direction of the run; None if there is none."""
-
-    def resumed(self, problem: Any, t: float, y: Vec) -> Any:
-        """The problem from (t, y) on; the same one at times that are not of these changes."""
 
 
 @final
@@ -143,3 +133,7 @@ def _nearest(controller: Sampled, t: float) -> float:
 def _after(controller: Sampled, t: float) -> float:
     """The time of the first sample after t."""
     return (math.floor(t / controller.period + _CLOSE) + 1.0) * controller.period
+
+
+Changes: TypeAlias = InputSteps | Samples
+"""What changes a problem at known times of a run: `next` says when, `resumed` gives the problem from there on."""

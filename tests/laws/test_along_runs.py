@@ -1,4 +1,4 @@
-"""What runs report, along runs: momentum, events across changes of selection, patterns, projections, files."""
+"""What runs report, along runs: momentum, events across changes of selection, projections, files."""
 
 from __future__ import annotations
 
@@ -111,39 +111,6 @@ def test_projections_report_what_they_did(solver):
     assert run.success and run.stats.projections == projector.count == len(changes) > 2
     assert (projector.skipped, projector.largest) == (len(sizes) - len(changes), max(changes))
     assert projector.total == pytest.approx(sum(changes), rel=1e-12) and projector.iterations >= projector.count
-
-
-# ---------------------------------------------------------------- patterns and rates
-
-
-def _check_equations(run: rbdae.Solution, times: Vec) -> None:
-    """Sparse and dense Jacobians, residual, rates and right-hand side at states of a run."""
-    rng = np.random.default_rng(3)
-    for t in times:
-        problem, y = run.problem_at(float(t)), run(float(t))
-        yd = rng.standard_normal(problem.n)
-        dense, sparse = problem.jacobian(t, y, yd, 3.0), problem.sparse_jacobian(t, y, yd, 3.0)
-        pattern = problem.sparsity.toarray() != 0.0
-        assert not dense[~pattern].any()
-        np.testing.assert_allclose(sparse.toarray(), dense, rtol=0, atol=1e-9 * np.abs(dense).max())
-        consistent = np.zeros(problem.n)
-        d = problem.layout.n_differential
-        consistent[:d] = problem.rates(t, y)[0]
-        size = 1.0 + np.abs(consistent).max()
-        if not problem.redundant:
-            assert np.abs(problem.residual(t, y, consistent)).max() < 1e-6 * size
-        if problem.kind == "ode":
-            # rates leave out the best rows, which have drifted differently
-            assert np.abs(problem.rhs(t, y) - consistent).max() < (1e-6 if problem.redundant else 1e-9) * size
-            change = 1e-5 * rng.standard_normal(problem.n)
-            difference = 0.5 * (problem.rhs(t, y + change) - problem.rhs(t, y - change))
-            assert np.abs(problem.rhs_jacobian(t, y) @ change - difference).max() < 1e-6 * np.abs(difference).max()
-
-
-@pytest.mark.parametrize("case", FORMS[1:3], ids=lambda c: c[0])
-def test_equations_along_a_run(case):
-    """What is nonzero stays inside of the pattern, which was recorded at the start."""
-    _check_equations(_run(*case), np.linspace(0.05, 0.95, 3) * END)
 
 
 # ---------------------------------------------------------------- runs that change their selection
