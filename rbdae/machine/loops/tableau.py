@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isclose, sqrt
@@ -30,11 +30,6 @@ STAGES = CONT - K1
 
 COEFFICIENTS = UNPROJECTED - CONT
 """The vectors that there are for dense output."""
-
-
-def row(names: Mapping[str, float], letters: str, n: int) -> Row:
-    """A row of n weights from numbers with names, such as A7_1 and A7_4 for the letters "A7_"; others are zero."""
-    return tuple(names.get(f"{letters}{j}", 0.0) for j in range(1, n + 1))
 
 
 @final
