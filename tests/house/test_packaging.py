@@ -26,6 +26,8 @@ ENTRY_POINTS = PYPROJECT["project"]["entry-points"]["rbdae.adapters"]
 SOLVER_PACKAGES = ["sksundae", "scikits_odes", "scikits_odes_sundials", "assimulo", "solve_dae", "scipy.integrate"]
 FURTHER = {"rbdae_adapters": "adapters", "rbdae_papers": "examples/papers"}
 """The other packages of the distribution, and where they are."""
+ALIASES = ["rbdae.closed_form", "rbdae.kinematics", "rbdae.rotations.quaternions"]
+"""Modules of `rbdae_papers` by other names."""
 OTHERS = [*FURTHER, "matplotlib", "tqdm", "pandas", "plotly", "jinja2", "itables"]
 
 
@@ -41,7 +43,7 @@ def core_modules():
     folder = ROOT / "rbdae"
     for path in sorted(folder.rglob("*.py")):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        if not name.endswith("__main__") and name not in ("rbdae.kinematics", "rbdae.closed_form"):  # other names
+        if not name.endswith("__main__") and name not in ALIASES:
             yield name
 
 

@@ -34,8 +34,8 @@ PUBLIC = {
 }
 """Their modules that users extend, or that are a library of their own."""
 
-WRITTEN = {"inside.py", "toy_formulation.py"}
-"""`inside`, and the toy formulation, whose equations are written in the library's kernels."""
+WRITTEN = {"inside.py", "toy_formulation.py", "toy_term.py"}
+"""`inside`, and the toys whose equations are written in the library's kernels: a formulation, and a term in all."""
 
 
 def reaches_inside(name: str) -> bool:
