@@ -19,7 +19,7 @@ from rbdae.multibody.bodies import BodyMotion
 
 _RANK: Final = 1e-8  # singular values below this fraction of the largest count as zero
 _FREE: Final = 1e-6  # smaller ones of what given velocities leave free count as zero
-_EXACT: Final = 1e-13  # of velocities: smaller changes of what is given are rounding
+_EXACT: Final = 1e-14  # of velocities: smaller changes of what is given, or from rest, are rounding
 _STEADY: Final = 1e-8  # of velocities
 
 
@@ -108,9 +108,11 @@ class Velocities:
         for to, which in ((told, given), (told, unknown & known.held), (np.where(jointed, 0.0, told), known.free)):
             if N.shape[1] and which.any():
                 v, N = _nearest(v, N, to, which, M)
-        if largest((v.reshape(told.shape) - told)[given]) <= _EXACT * self.speed * known.model.scales.length:
-            v = np.where(given.ravel(), told.ravel(), v)
-        return _with(stated, v.reshape(told.shape))
+        v = v.reshape(told.shape)
+        rest = np.where(jointed & ~known.moving, 0.0, told)
+        length = known.model.scales.length
+        near = np.abs(v - rest) <= _EXACT * self.speed * np.array((length, length, length, 1.0, 1.0, 1.0))
+        return _with(stated, np.where(near, rest, v))
 
 
 def _nearest(v: Vec, N: Mat, to: Mat, which: Bools, M: Mat) -> tuple[Vec, Mat]:
