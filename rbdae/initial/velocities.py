@@ -19,7 +19,7 @@ from rbdae.multibody.bodies import BodyMotion
 
 _RANK: Final = 1e-8  # singular values below this fraction of the largest count as zero
 _FREE: Final = 1e-6  # smaller ones of what given velocities leave free count as zero
-_EXACT: Final = 1e-13  # of velocities: smaller changes of what is given are rounding
+_EXACT: Final = 1e-14  # of velocities: smaller changes of what is given, or from rest, are rounding
 _STEADY: Final = 1e-8  # of velocities
 
 
@@ -32,15 +32,17 @@ class Velocities:
     ----------
     known, joints : what may change, and the joints' equations of reference points
     stated : a motion of the origins at these positions, with the given velocities
-    G, g_t : (rows, 6 n) and (rows,), the gradient over sizes of equations, and gdot over them where all that may change
-        is zero
-    v0, N : (6 n,) and (6 n, freedoms)
+    units : (6 n,), lengths for points, else 1
+    G, g_t : (rows, 6 n) and (rows,), the gradient by velocities over units, and gdot where all that may change is zero,
+        both over sizes of equations
+    v0, N : (6 n,) and (6 n, freedoms), N over units: its columns are orthonormal
     speed : 1/s, what violations are compared with
     """
 
     known: Known
     joints: Joints
     stated: BodyMotion
+    units: Vec
     G: Mat
     g_t: Vec
     v0: Vec
@@ -62,8 +64,8 @@ class Velocities:
         g_t = origins.rates(fixed) / joints.sizes
         speed = model.scales.rate + largest(origins.rates(stated) / joints.sizes)
         columns, units = free.ravel(), model.scales.columns(np.ones(6 * model.n))
-        G = origins.matrix(stated) / joints.sizes[:, None]
-        A = (G * units)[:, columns]
+        G = origins.matrix(stated) / joints.sizes[:, None] * units
+        A = G[:, columns]
         U, s, Vt = np.linalg.svd(A)
         rank = int(np.count_nonzero(s > _RANK * s[:1]))
         v = np.zeros(len(Vt))
@@ -77,8 +79,8 @@ class Velocities:
                 f"{model.row_name(worst)}; check the drives and what is held"
             )
         v0, N = np.where(free, 0.0, told).ravel(), np.zeros((6 * model.n, len(Vt) - rank))
-        v0[columns], N[columns] = units[columns] * v, units[columns, None] * Vt[rank:].T
-        return cls(known, joints, stated, G, g_t, v0, N, speed)
+        v0[columns], N[columns] = units[columns] * v, Vt[rank:].T
+        return cls(known, joints, stated, units, G, g_t, v0, N, speed)
 
     @cached_property
     def joint_matrix(self) -> Mat:
@@ -89,13 +91,14 @@ class Velocities:
     def determined(self) -> bool:
         """Whether given velocities determine all others, so that masses have no say."""
         given = self.N[(self.known.free & self.known.moving).ravel()]
-        return bool(np.linalg.matrix_rank(given, tol=_FREE * largest(self.N)) == self.N.shape[1])
+        return bool(np.linalg.matrix_rank(given, tol=_FREE) == self.N.shape[1])
 
     def contradiction(self) -> Vec:
         """gdot of the joints, (rows,), that no change of unknown velocities can bring to zero."""
         known, told = self.known, np.hstack([self.stated.xd, self.stated.om])
         unknown = (known.free & ~known.moving).ravel()
-        rest = self.g_t + self.G @ np.where(known.free & known.moving & ~known.held, told, 0.0).ravel()
+        changing = np.where(known.free & known.moving & ~known.held, told, 0.0).ravel()
+        rest = self.g_t + self.G @ (changing / self.units)
         change = np.linalg.lstsq(self.G[:, unknown], rest, rcond=_RANK)[0]
         return np.asarray((rest - self.G[:, unknown] @ change) * self.joints.sizes)
 
@@ -107,24 +110,23 @@ class Velocities:
         v, N = self.v0, self.N
         for to, which in ((told, given), (told, unknown & known.held), (np.where(jointed, 0.0, told), known.free)):
             if N.shape[1] and which.any():
-                v, N = _nearest(v, N, to, which, M)
-        if largest((v.reshape(told.shape) - told)[given]) <= _EXACT * self.speed * known.model.scales.length:
-            v = np.where(given.ravel(), told.ravel(), v)
-        return _with(stated, v.reshape(told.shape))
+                _, s, Vt = np.linalg.svd(N[which.ravel()])
+                rank = int(np.count_nonzero(s > _FREE))
+                v, N = _nearest(v, self.units[:, None] * (N @ Vt[:rank].T), to, which, M), N @ Vt[rank:].T
+        v = v.reshape(told.shape)
+        rest = np.where(jointed & ~known.moving, 0.0, told)
+        near = np.abs(v - rest) <= _EXACT * self.speed * self.units.reshape(told.shape)
+        return _with(stated, np.where(near, rest, v))
 
 
-def _nearest(v: Vec, N: Mat, to: Mat, which: Bools, M: Mat) -> tuple[Vec, Mat]:
-    """v + N a whose entries `which` (n, 6) are the nearest to `to` in the mass metric M (n, 6, 6), and what they leave
-    free of N."""
+def _nearest(v: Vec, N: Mat, to: Mat, which: Bools, M: Mat) -> Vec:
+    """v + N a whose entries `which` (n, 6), which differ for all a, are the nearest to `to` in the mass metric M (n, 6,
+    6)."""
     n = len(to)
-    L = np.linalg.cholesky(np.where(which[:, :, None] & which[:, None, :], M, np.eye(6)))
-    Lt = np.swapaxes(L, 1, 2)
+    Lt = np.swapaxes(np.linalg.cholesky(np.where(which[:, :, None] & which[:, None, :], M, np.eye(6))), 1, 2)
     A = (Lt @ np.where(which[..., None], N.reshape(n, 6, -1), 0.0)).reshape(6 * n, -1)
     b = (Lt @ np.where(which, to - v.reshape(n, 6), 0.0)[..., None]).ravel()
-    U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    scale = float(np.sqrt(np.einsum("nii->ni", M).max())) * float(np.abs(N).max(initial=0.0))
-    rank = int(np.count_nonzero(s > _FREE * scale))
-    return v + N @ ((U[:, :rank].T @ b / s[:rank]) @ Vt[:rank]), N @ Vt[rank:].T
+    return np.asarray(v + N @ np.linalg.lstsq(A, b, rcond=None)[0])
 
 
 def _with(motion: BodyMotion, v: Mat) -> BodyMotion:
