@@ -6,15 +6,15 @@ block of G keeps its determinant when the body turns, where its entries are sine
 be small at several states ([DR83]). That is a third of the operations of the joints' Schur complement; chains and trees
 have none of it to gain.
 
-The states are the problem's regular one and others near it, and those after right angles about the axes about which
-bodies turn there: what is zero in a plane stays so. An order belongs to the numbers of a problem, rounded: those of the
-model to powers of two, the state to a millionth. So it depends on the problem alone, and problems alike share it; code
-is that of structure and order.
+The states are the problem's regular one, one near it, and, where bodies move in planes, those after right angles of all
+bodies or of every other one: what is zero in a plane stays so. An order belongs to the numbers of a problem, rounded:
+those of the model to powers of two, the state to a millionth. So it depends on the problem alone, and problems alike
+share it; code is that of structure and order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -31,19 +31,17 @@ from rbdae.rotations.quaternions import from_axis_angle, from_matrix, to_matrix
 _LEAST = (0.1, 0.03, 0.01, 0.001)
 """Reciprocals of the largest multiplier; the next one where no pivot is left."""
 
-_TURNED = 4
-"""States with turned bodies."""
-
-_SMALL = 1e-8
-"""Singular values of a matrix with rows of size one that are zero."""
+_SMALL, _PLANE = 1e-8, 1e-3
+"""Ratios of singular values that are zero: of a matrix with rows of size one, and of axes of rotations."""
 
 
 def saddle_order(memory: Callable[[], Any], y: Vec) -> tuple[Pivot, ...]:
     """The order for a state y, by memories of floats; empty if no pivots serve."""
     rng, first = np.random.default_rng(7), memory()
     at = [y, y + 1e-2 * rng.standard_normal(len(y))]
-    axes = _axes(first, y)
-    at += [_turned(first, y, axes, 0.5 * np.pi * rng.integers(0, 2, len(axes))) for _ in range(_TURNED)]
+    axis = _common_axis(first, y)
+    if axis is not None:
+        at += [_turned(first, y, axis, range(0, head(first).n_bodies, step)) for step in (1, 2)]
     found = [_sample(memory(), state) for state in at]
     if not np.isfinite(found).all():
         return ()
@@ -69,8 +67,8 @@ def _sample(m: Any, y: Vec) -> Mat:
     return out
 
 
-def _axes(m: Any, y: Vec) -> Mat:
-    """For each body the axis (3,) about which it turns in most motions that joints leave; zero if it does not turn."""
+def _common_axis(m: Any, y: Vec) -> Vec | None:
+    """The axis (3,) in space about which all bodies turn in all motions that joints leave; None if there is none."""
     set_gradients(m, 0.1234, y.astype(object))
     saddle = Saddle(m, 1)
     twist_gradients(m)
@@ -82,27 +80,27 @@ def _axes(m: Any, y: Vec) -> Mat:
             G[at, 6 * b + 3 : 6 * b + 6] += r.Gw[side, : p.n, :3].astype(float)
     G /= np.linalg.norm(G, axis=1, keepdims=True).clip(1e-300)
     _, s, Vt = np.linalg.svd(G)
-    free = Vt[np.count_nonzero(s > _SMALL * s[0]) :].reshape(-1, saddle.first // 6, 6)[:, :, 3:]
-    out = np.zeros((saddle.first // 6, 3))
-    for b in range(len(out)):
-        _, size, axis = np.linalg.svd(free[:, b])
-        if len(size) and size[0] > 1e-6:
-            out[b] = axis[0]
-    return out
+    material = Vt[np.count_nonzero(s > _SMALL * s[0]) :].reshape(-1, saddle.first // 6, 6)[:, :, 3:]
+    R = np.array([_rotation(state) for state in states(m)[:-1]])
+    _, size, axes = np.linalg.svd(np.einsum("bij,fbj->fbi", R, material).reshape(-1, 3), full_matrices=True)
+    return axes[0] if len(size) == 3 and size[1] < _PLANE * size[0] else None
 
 
-def _turned(m: Any, y: Vec, axes: Mat, angles: Vec) -> Vec:
-    """The state with bodies turned about their axes. Follows `_axes`."""
+def _rotation(state: Any) -> Mat:
+    """R of a placed body, whose parameters are rounded."""
+    U, _, V = np.linalg.svd(state.d.reshape(3, 3).T.astype(float))
+    return U @ V
+
+
+def _turned(m: Any, y: Vec, axis: Vec, numbers: Iterable[int]) -> Vec:
+    """The state with some bodies turned about an axis by a right angle. Follows `_common_axis`."""
     out, h = y.copy(), head(m)
-    chart = numbered(h.chart)
-    for b, (axis, angle) in enumerate(zip(axes, angles, strict=True)):
-        if angle and axis.any():
-            o, R = bodies(m)[b], states(m)[b].d.reshape(3, 3).T.astype(float) @ to_matrix(from_axis_angle(axis, angle))
-            if h.referenced == 1:
-                R = references(m)[b].astype(float).T @ R
-            U, _, V = np.linalg.svd(R)  # the state is rounded
-            R = U @ V
-            out[o.iq + o.nt : o.iq + o.nt + o.na] = chart.parameters(from_matrix(R), R)
+    turn, chart = to_matrix(from_axis_angle(axis, 0.5 * np.pi)), numbered(h.chart)
+    for b in numbers:
+        o, R = bodies(m)[b], turn @ _rotation(states(m)[b])
+        if h.referenced == 1:
+            R = references(m)[b].astype(float).T @ R
+        out[o.iq + o.nt : o.iq + o.nt + o.na] = chart.parameters(from_matrix(R), R)
     return out
 
 
