@@ -86,7 +86,7 @@ class Turn:
         """A condition that has to fall so."""
         kind, test = "i1" if self._width == 1 else f"<{self._width} x i1>", self._tests.get(k)
         if test is None:
-            test = f"{self._names[k]}b"
+            test = f"{self._names[k]}t"  # a choice has a test of its own
             self.lines.append(f"{test} = fcmp one double {self._names[k]}, 0.0")
         if not wanted:
             self.lines.append(f"{test}n = xor {kind} {test}, {everywhere('true', self._width, 'i1')}")
