@@ -87,13 +87,13 @@ class FixedLoop(Run):
         n, stages = len(y0), len(weights)
         self._m = m = max(n, 2 * functions.n_unknowns + 2, stages)
         size = len(FixedMemory.names)
-        numbers = np.zeros(size + fixed.size(stages) * m)
+        start = np.zeros(size + fixed.size(stages) * m)
         whole = (span[1] - span[0]) / step if times is None else np.inf  # else steps may not be kept
         room = 1 if stepwise else _room(n, whole if max_steps is None else min(whole, max_steps))
-        super().__init__(numbers, FixedMemory.of(numbers), room, span[0], y0, times, stepwise=stepwise)
+        super().__init__(FixedMemory, start, room, span[0], y0, times, stepwise=stepwise)
         self.functions = functions
         self._run, self._within = _entries()
-        self._vectors, s = numbers[size:].reshape(-1, m), self.s
+        self._vectors, s = self._memory[size:].reshape(-1, m), self.s
         s.unknowns, s.m, s.budget = functions.n_unknowns, m, _FIRST // m + 1
         s.stages, s.most, s.max_steps = stages, most, NEVER if max_steps is None else max_steps
         s.t, s.t_new, s.t0, s.t_end, s.h = span[0], span[0], span[0], span[1], step

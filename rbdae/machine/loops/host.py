@@ -13,7 +13,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec, address_of
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.control import LEAST_ERROR
-from rbdae.machine.loops.memory import StepMemory
+from rbdae.machine.loops.memory import LoopMemory, StepMemory
 from rbdae.machine.loops.methods import Stepper, entries
 
 SLICE = 0.02
@@ -40,7 +40,7 @@ class Run:
 
     Parameters
     ----------
-    memory, s : numbers and vectors of the loop, and the numbers by their names
+    kind, start : of the numbers of the loop, and its memory of numbers and vectors, which is copied
     room : how many steps there are rows for at first
     t0, y0 : the start, y0 (n,), which is the first row unless the run is stepwise
     times : output times, rising, none before the start
@@ -55,12 +55,17 @@ class Run:
     """The number that the budget is of."""
 
     def __init__(
-        self, memory: Vec, s: Any, room: int, t0: float, y0: Vec, times: Vec | None, *, stepwise: bool
+        self, kind: type[LoopMemory], start: Vec, room: int, t0: float, y0: Vec, times: Vec | None, *, stepwise: bool
     ) -> None:
         self.n = n = len(y0)
-        self.s, self._memory = s, memory
-        self._base = base = address_of(memory)
-        self._begins = self._make(room)
+        size = len(start)
+        block = np.empty(size + room * (n + 1))  # in one: short runs take as long as making arrays
+        block[:size] = start
+        self.s: Any = kind.of(block)
+        s, self._memory = self.s, block[:size]
+        self._t, self._y = block[size : size + room], block[size + room :].reshape(room, n)
+        self._base = base = address_of(block)
+        self._begins = base + 8 * size
         self.times = self.rows = _NONE
         self._outputs = base, base  # nothing is read there
         s.n, s.room = n, room
@@ -76,21 +81,17 @@ class Run:
         """The addresses of the memory, of output times, of their rows, and of times and states of steps."""
         return (self._base, *self._outputs, self._begins, self._begins + 8 * self.s.room)
 
-    def _make(self, room: int) -> int:
-        """Memory for times and states of steps; where it begins."""
-        block = np.empty(room * (self.n + 1))
-        self._t, self._y = block[:room], block[room:].reshape(room, self.n)
-        return address_of(block)
-
     def grow(self, *, keep: bool = True) -> None:
         """Make space for further steps: beyond those that are there, or in their place."""
         s = self.s
         if not keep:
             s.rows = 0
             return
-        t, y, s.room = self._t, self._y, 2 * s.room
-        self._begins = self._make(s.room)
+        t, y, room = self._t, self._y, 2 * s.room
+        block = np.empty(room * (self.n + 1))
+        self._t, self._y = block[:room], block[room:].reshape(room, self.n)
         self._t[: len(t)], self._y[: len(t)] = t, y
+        s.room, self._begins = room, address_of(block)
         self._bind()
 
     def _bind(self) -> None:
@@ -213,9 +214,8 @@ class Loop(Run):
     ) -> None:
         n = len(y0)
         self._m = -(-n // at.LANES) * at.LANES
-        memory = _template(method, n, controls).copy()
         room = 1 if stepwise else max(FIRST_ROWS // (n + 1), 16)
-        super().__init__(memory, StepMemory.of(memory), room, span[0], y0, times, stepwise=stepwise)
+        super().__init__(StepMemory, _template(method, n, controls), room, span[0], y0, times, stepwise=stepwise)
         self._run, self._dense, self._interpolate = entries(method)
         self._asked = (method, controls, rtol, atol, direction, max_stalled)
         self._begin(*span, y0)
