@@ -89,7 +89,8 @@ def _common_axis(m: Any, y: Vec) -> Vec | None:
 def _rotation(state: Any) -> Mat:
     """R of a placed body, whose parameters are rounded."""
     U, _, V = np.linalg.svd(state.d.reshape(3, 3).T.astype(float))
-    return U @ V
+    R: Mat = U @ V
+    return R
 
 
 def _turned(m: Any, y: Vec, axis: Vec, numbers: Iterable[int]) -> Vec:
@@ -202,7 +203,7 @@ def _fill(used: Bools, pivot: list[int], rest: Ints) -> Bools:
     """The entries that an update may make."""
     half = max(len(pivot) // 2, 1)
     first, last = pivot[:half], pivot[-half:]
-    one, two = (used[rest[:, None], part].any(axis=1) for part in (first, last))
+    one, two = (np.asarray(used[rest[:, None], part].any(axis=1)) for part in (first, last))
     diagonals = [bool(used[np.ix_(part, part)].any()) for part in (first, last)]
     if len(pivot) == 1 or all(diagonals):
         out: Bools = (one | two)[:, None] & (one | two)
