@@ -220,6 +220,8 @@ def order_for(workspace: Workspace, kernel: Any) -> tuple[tuple[int, ...], ...]:
     joints (`rbdae.multibody.saddle_order`)."""
     if not getattr(kernel, "ordered", False) or not workspace.model.tree.closing:
         return ()
+    if len(workspace.memory.regular) != workspace.layout.n:  # there is no state to choose it at
+        return ()
     if workspace.order is None:
         numbers, y, selection = rounded(workspace)
         known, key = (
