@@ -23,7 +23,7 @@ from rbdae.kernels.constraints.drives import ANGLE, LENGTH
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.model import Model
 from rbdae.problem.contract import ProjectionError
-from rbdae.rotations.quaternions import multiplied, purely
+from rbdae.rotations.vectors import product
 
 EXACT = 1e-14
 """Violations over their sizes up to here are left alone."""
@@ -235,7 +235,7 @@ def _combined(c: Mat, Z: Mat) -> Mat:
 
 def _displaced(here: BodyMotion, step: Mat) -> BodyMotion:
     """The bodies after displacements and small turns (n + 1, 6)."""
-    turn = multiplied(here.p, purely(step[:-1, 3:]))
+    turn = product(here.p.T, [0.0, *step[:-1, 3:].T]).T
     return replace(here, x=here.x + step[:-1, :3], p=_unit(here.p + 0.5 * turn))
 
 

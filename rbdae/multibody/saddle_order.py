@@ -26,7 +26,7 @@ from rbdae.kernels.linear.elimination import Pivot
 from rbdae.kernels.linear.saddle import Saddle
 from rbdae.kernels.memory import bodies, head, references, states
 from rbdae.rotations.chart import numbered
-from rbdae.rotations.quaternions import from_axis_angle, from_matrix, to_matrix
+from rbdae.rotations.vectors import skew, unit_quaternion
 
 _LEAST = (0.1, 0.03, 0.01, 0.001)
 """Reciprocals of the largest multiplier; the next one where no pivot is left."""
@@ -96,12 +96,12 @@ def _rotation(state: Any) -> Mat:
 def _turned(m: Any, y: Vec, axis: Vec, numbers: Iterable[int]) -> Vec:
     """The state with some bodies turned about an axis by a right angle. Follows `_common_axis`."""
     out, h = y.copy(), head(m)
-    turn, chart = to_matrix(from_axis_angle(axis, 0.5 * np.pi)), numbered(h.chart)
+    turn, chart = np.outer(axis, axis) + skew(axis), numbered(h.chart)
     for b in numbers:
         o, R = bodies(m)[b], turn @ _rotation(states(m)[b])
         if h.referenced == 1:
             R = references(m)[b].astype(float).T @ R
-        out[o.iq + o.nt : o.iq + o.nt + o.na] = chart.parameters(from_matrix(R), R)
+        out[o.iq + o.nt : o.iq + o.nt + o.na] = chart.parameters(unit_quaternion(R), R)
     return out
 
 
