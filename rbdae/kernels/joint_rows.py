@@ -28,9 +28,14 @@ from rbdae.kernels.memory import (
 from rbdae.kernels.records import ANGULAR
 
 
-def set_gradients(m: Memory, t: float, y: Array) -> None:
+def _set_gradients(m: Memory, t: float, y: Array) -> None:
     """G at the positions of y."""
     set_time(m, t)
+    place_gradients(m, y)
+
+
+def place_gradients(m: Memory, y: Array) -> None:
+    """The same, which do not depend on the values of drives."""
     gather_positions(m, y)
     place(m)
     primitive_vectors(m, 0)
@@ -41,7 +46,7 @@ def set_gradients(m: Memory, t: float, y: Array) -> None:
 def _factorise(m: Memory, t: float, y: Array) -> Saddle:
     """The factors of G W G^T, where W is M^-1 of bodies that turn alike about all axes: slender ones bring no small
     sines. Then the gradients of the dropped rows, too, which do not count in the factors."""
-    set_gradients(m, t, y)
+    _set_gradients(m, t, y)
     out = Saddle(m, 0, alike=True).factorised()
     gradients(m, dropped=True)
     for p, r in zip(primitives(m), rows(m), strict=True):
@@ -71,7 +76,7 @@ def _follow(m: Memory, saddle: Saddle, n: int, k: int) -> Array:
 def pivots(m: Memory, t: float, y: Array, out: Array) -> None:
     """The pivots of the joint equations in the factorisation of accelerations, in the order of elimination; 0 for
     dropped and suspended ones."""
-    set_gradients(m, t, y)
+    _set_gradients(m, t, y)
     found = factorise(m, 1).pivots
     out[:] = 0.0
     for n, k in _equations(m, kept=True):

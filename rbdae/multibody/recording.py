@@ -220,7 +220,7 @@ def order_for(workspace: Workspace, kernel: Any) -> tuple[tuple[int, ...], ...]:
     joints (`rbdae.multibody.saddle_order`)."""
     if not getattr(kernel, "ordered", False) or not workspace.model.tree.closing:
         return ()
-    if len(workspace.memory.regular) != workspace.layout.n:  # there is no state to choose it at
+    if len(workspace.memory.regular) != workspace.layout.n:
         return ()
     if workspace.order is None:
         numbers, y, selection = rounded(workspace)
@@ -229,7 +229,7 @@ def order_for(workspace: Workspace, kernel: Any) -> tuple[tuple[int, ...], ...]:
             ("order", structure_of(workspace), *(x.tobytes() for x in (numbers, y, selection))),
         )
         if key not in known:
-            known[key] = saddle_order(lambda: _on_floats(workspace, numbers, selection), y)
+            known[key] = saddle_order(lambda: _on_floats(workspace, numbers, selection), y, 6 * workspace.model.n)
         workspace.order = known[key]
     return workspace.order
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.kernels.constraints.gradients import moving_sides, twist_gradients
-from rbdae.kernels.joint_rows import set_gradients
+from rbdae.kernels.joint_rows import place_gradients
 from rbdae.kernels.linear.elimination import Pivot
 from rbdae.kernels.linear.saddle import Saddle
 from rbdae.kernels.memory import bodies, head, references, states
@@ -35,28 +35,34 @@ _SMALL, _PLANE = 1e-8, 1e-3
 """Ratios of singular values that are zero: of a matrix with rows of size one, and of axes of rotations."""
 
 
-def saddle_order(memory: Callable[[], Any], y: Vec) -> tuple[Pivot, ...]:
-    """The order for a state y, by memories of floats; empty if no pivots serve."""
-    rng, first = np.random.default_rng(7), memory()
-    at = [y, y + 1e-2 * rng.standard_normal(len(y))]
-    axis = _common_axis(first, y)
-    if axis is not None:
-        at += [_turned(first, y, axis, range(0, head(first).n_bodies, step)) for step in (1, 2)]
-    found = [_sample(memory(), state) for state in at]
-    if not np.isfinite(found).all():
+def saddle_order(memory: Callable[[], Any], y: Vec, n_velocities: int) -> tuple[Pivot, ...]:
+    """The order for a state y, by memories of floats with 6 velocities a body; empty if no pivots serve."""
+    try:
+        samples = np.array(_samples(memory, y))
+    except (ArithmeticError, np.linalg.LinAlgError):  # a state where the chart is singular
         return ()
-    samples, split = np.array(found), 6 * head(first).n_bodies
+    if not np.isfinite(samples).all():
+        return ()
     used = (samples != 0.0).any(axis=0)
     for least in _LEAST:
-        order = least_fill(samples, used, split, least)
+        order = least_fill(samples, used, n_velocities, least)
         if order is not None:
             return tuple(order)
     return ()
 
 
+def _samples(memory: Callable[[], Any], y: Vec) -> list[Mat]:
+    """The matrices at the states where pivots have to serve."""
+    m, at = memory(), [y, y + 1e-2 * np.random.default_rng(7).standard_normal(len(y))]
+    axis = _common_axis(m, y)
+    if axis is not None:
+        at += [_turned(m, y, axis, range(0, head(m).n_bodies, step)) for step in (1, 2)]
+    return [_sample(memory(), state) for state in at]
+
+
 def _sample(m: Any, y: Vec) -> Mat:
     """The matrix at a state, of numbers without units."""
-    set_gradients(m, 0.1234, y.astype(object))
+    place_gradients(m, y.astype(object))
     saddle = Saddle(m, 1)
     rows = saddle.matrix()
     A = np.zeros((len(rows), len(rows)))
@@ -69,7 +75,7 @@ def _sample(m: Any, y: Vec) -> Mat:
 
 def _common_axis(m: Any, y: Vec) -> Vec | None:
     """The axis (3,) in space about which all bodies turn in all motions that joints leave; None if there is none."""
-    set_gradients(m, 0.1234, y.astype(object))
+    place_gradients(m, y.astype(object))
     saddle = Saddle(m, 1)
     twist_gradients(m)
     G = np.zeros((head(m).n_rows, saddle.first))
