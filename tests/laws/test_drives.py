@@ -277,7 +277,10 @@ def _formulate(law: object) -> rbdae.Problem:
         ((lambda t: t * t, lambda t: 2 * t, lambda t: -2.0), ["contradict", "s'' is given as"]),
         ((lambda t: np.nan, np.cos, np.sin), ["s is nan"]),
         ((np.sin, np.cos, lambda t: np.inf), ["s'' is inf"]),
-        ((lambda t: (t, t), lambda t: (1.0, 1.0), lambda t: (0.0, 0.0)), ["(0.0, 0.0)", "shape (2,)", "return 1 number"]),
+        (
+            (lambda t: (t, t), lambda t: (1.0, 1.0), lambda t: (0.0, 0.0)),
+            ["(0.0, 0.0)", "shape (2,)", "return 1 number"],
+        ),
         (lambda t: float(f"{t:.3f}"), ["cannot be differentiated", "(s, s', s'')"]),
         ((np.sin, np.cos), ["(s, s', s'')"]),
         (3.0, ["3.0", "three functions"]),
