@@ -234,9 +234,8 @@ def joint_order(model: Model, layout: Layout) -> dict[str, Any]:
     primitives["keep"] = 1
     incident = _incident(model.n, primitives["body"])
     edges = {(p, r) if p <= r else (r, p) for at in incident for i, (p, _) in enumerate(at) for r, _ in at[i:]}
-    elimination = eliminate([int(s) for s in sizes], sorted(edges))
     places = np.zeros(int(sizes.sum()) if len(sizes) else 0, dtype=np.int64)
-    for k, place in enumerate(elimination.place):
+    for k, place in enumerate(eliminate([int(s) for s in sizes], sorted(edges))):
         primitives["slot"][k, : len(place)] = place
         places[place] = primitives["row"][k] - layout.n_internal + np.arange(len(place))
     return {"primitives": primitives, "eliminated": places}

@@ -62,17 +62,8 @@ def spanning_tree(n: int, anchored: Sequence[bool], edges: Sequence[tuple[int, i
     return Tree(order, parent, joint, [k for k in range(len(edges)) if k not in used])
 
 
-@dataclass(frozen=True, slots=True)
-class Elimination:
-    """Static pattern of L in S = L D L^T: `start` and `column` by rows (diagonal last), `place` of each scalar row."""
-
-    start: Ints
-    column: Ints
-    place: list[Ints]
-
-
-def eliminate(sizes: Sequence[int], edges: Sequence[tuple[int, int]]) -> Elimination:
-    """Minimum-degree order of the block graph and the pattern of its factor; chains and trees get no fill."""
+def eliminate(sizes: Sequence[int], edges: Sequence[tuple[int, int]]) -> list[Ints]:
+    """The places of the rows of all blocks in a minimum-degree order of their graph; chains and trees get no fill."""
     n = len(sizes)
     around: list[set[int]] = [set() for _ in range(n)]
     for a, b in edges:
@@ -82,8 +73,8 @@ def eliminate(sizes: Sequence[int], edges: Sequence[tuple[int, int]]) -> Elimina
     heap = [(len(around[a]), a) for a in range(n)]
     heapq.heapify(heap)
     done = [False] * n
-    order: list[int] = []
-    later: list[list[int]] = [[] for _ in range(n)]
+    place: list[Ints] = [np.empty(0, dtype=np.int64)] * n
+    total = 0
     while heap:
         degree, a = heapq.heappop(heap)
         if done[a]:
@@ -92,32 +83,12 @@ def eliminate(sizes: Sequence[int], edges: Sequence[tuple[int, int]]) -> Elimina
             heapq.heappush(heap, (len(around[a]), a))
             continue
         done[a] = True
-        order.append(a)
+        place[a] = np.arange(total, total + sizes[a], dtype=np.int64)
+        total += sizes[a]
         rest = around[a]
-        later[a] = list(rest)
         for b in rest:
             around[b].discard(a)
             around[b] |= rest
             around[b].discard(b)
             heapq.heappush(heap, (len(around[b]), b))
-    first = np.zeros(n, dtype=np.int64)
-    place: list[Ints] = [np.empty(0, dtype=np.int64)] * n
-    total = 0
-    rank = {a: k for k, a in enumerate(order)}
-    for a in order:
-        first[a] = total
-        place[a] = np.arange(total, total + sizes[a], dtype=np.int64)
-        total += sizes[a]
-    earlier: list[list[int]] = [[] for _ in range(n)]
-    for a in order:
-        for b in later[a]:
-            earlier[b].append(a)
-    start, column = [0], []
-    for a in order:
-        before = sorted(earlier[a], key=rank.__getitem__)
-        common = [int(i) for b in before for i in place[b]]
-        for k in range(sizes[a]):
-            column.extend(common)
-            column.extend(int(i) for i in place[a][: k + 1])
-            start.append(len(column))
-    return Elimination(np.array(start, dtype=np.int64), np.array(column, dtype=np.int64), place)
+    return place

@@ -34,8 +34,8 @@ def square_pattern(primitives: Any, bodies: Any, S: Mat) -> dict[str, Ints]:
         blocks.append((1, thirds[used].ravel()))
     blocks = [block for block in blocks if block[0]]
     sizes = np.array([size for size, _ in blocks])
-    order = eliminate(sizes.tolist(), _neighbours([at // 3 for _, at in blocks], n_bodies * 2, csr_matrix))
-    place = np.concatenate(order.place)
+    neighbours = _neighbours([at // 3 for _, at in blocks], n_bodies * 2, csr_matrix)
+    place = np.concatenate(eliminate(sizes.tolist(), neighbours))
     of = np.repeat(np.arange(len(blocks)), sizes)[np.argsort(place)]  # the block of each place
     rows = [blocks[k][1] for k in of]
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])

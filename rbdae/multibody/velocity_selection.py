@@ -67,7 +67,7 @@ def independent_columns(A: Any, body: Ints, first: Vec) -> Ints:
         edges.update((a, b) for a in met for b in met if a < b)
         for b in met:
             at[b].add(i)
-    place = np.array([int(p[0]) for p in eliminate([1] * n, sorted(edges)).place])
+    place = np.array([int(p[0]) for p in eliminate([1] * n, sorted(edges))])
     found: list[Ints] = []
     for b in np.argsort(place).tolist():
         numbers = sorted(at[b])
