@@ -6,8 +6,13 @@ import ast
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from rbdae.machine.data import Table
+from rbdae.machine.function import FIRST_FUNCTION
+from rbdae.machine.straight import straight
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,6 +22,7 @@ DOCUMENTS = (
     "docs/architecture.md",
     "docs/conserving.md",
     "docs/decisions.md",
+    "docs/equations.md",
     "docs/euler-parameters.md",
     "docs/forces.md",
     "docs/inputs.md",
@@ -66,6 +72,23 @@ def test_files_and_functions_exist(document):
         if not path.exists() or (found[2] and found[2] not in defined_in(path)):
             missing.append(quoted)
     assert not missing, f"{document} names what does not exist: {missing}"
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text("docs/equations.md"), re.MULTILINE | re.DOTALL)
+
+
+def test_the_code_of_equations_is_that_of_the_library(capsys):
+    (snippet,) = [block for block in _blocks("python") if not block.startswith("# ")]
+    for quoted in set(_blocks("python")) - {snippet}:
+        path, _, code = quoted[2:].partition("\n")
+        assert code in text(path), path
+    names: dict[str, Any] = {}
+    exec(compile(snippet, "docs/equations.md", "exec"), names)
+    assert [capsys.readouterr().out.strip()] == [block.strip() for block in _blocks("text")]
+    graph, outputs = names["graph"], [names["g"].node]
+    lines = straight("g", graph, graph.needed(outputs), outputs, {}, Table(FIRST_FUNCTION), in_pairs=False)
+    assert all(block in lines for block in _blocks("llvm"))
 
 
 def test_keys_are_in_the_bibliography():

@@ -247,6 +247,7 @@ def test_a_spring_pulls_its_points_together():
 # ------------------------------------------------------------ forms
 
 
+@pytest.mark.plain  # an evaluation a form
 @pytest.mark.parametrize("kind", ["revolute", "planar", "universal", "point-on-line", "driven"])
 def test_they_are_the_same_in_every_form_and_chart(kind):
     """At one state; forms and charts take turns. Baumgarte's forms differ most, by 2e-14: their accelerations have the

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,11 @@ from rbdae.inputs import Input
 from rbdae.quantities import Quantity
 
 
+_kind = cache(partial(namedtuple, "Numbers"))  # to make a class takes a hundred times as long as a value of it
+
+
 def _record(names: Sequence[str], values: Sequence[float]) -> Any:
-    return namedtuple("Numbers", list(names))(*values)  # type: ignore[misc]
+    return _kind(tuple(names))(*values)
 
 
 def _between(value: float, p: Any) -> float:
