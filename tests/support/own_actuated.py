@@ -21,7 +21,6 @@ from rbdae.actuators import Block
 from rbdae.inputs import Input
 from rbdae.quantities import Quantity
 
-
 _kind = cache(partial(namedtuple, "Numbers"))  # to make a class takes a hundred times as long as a value of it
 
 
