@@ -9,7 +9,7 @@ import pytest
 from cases import close, differences
 
 import rbdae
-from rbdae_papers import quaternions
+from rbdae.rotations import quaternions
 from rbdae_papers.null_space import euler_map
 from rbdae_papers.null_space.benefits import skeel_condition
 

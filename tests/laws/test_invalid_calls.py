@@ -26,7 +26,8 @@ from toy_force import Maxwell
 import rbdae
 from rbdae import drives, forces, joints, models, solving, study
 from rbdae.adapter import MissingSolver
-from rbdae_papers import closed_form, kinematics, quaternions
+from rbdae.rotations import quaternions
+from rbdae_papers import closed_form, kinematics
 from rbdae_papers.norm_multipliers import norm_multipliers
 
 EVERYWHERE: tuple[Any, ...] = (object(), 1j, b"x", [[1.0, 2.0], [1.0]], np.ma.masked, np.datetime64("2020-01-01"))

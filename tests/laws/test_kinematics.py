@@ -11,8 +11,8 @@ import pytest
 from precise import MP, derivative, error, exact, rounded, vect
 from scipy.spatial.transform import Rotation
 
+from rbdae.rotations import quaternions as Q
 from rbdae_papers import kinematics
-from rbdae_papers import quaternions as Q
 
 ANGLES = [1e-12, 1e-8, 1e-5, 1e-3, 0.1, 1.0, 2.5, np.pi - 1e-3, np.pi - 1e-8, np.pi - 1e-12]
 NEAR = {"value": 1e-14, "derivative": 1e-12}

@@ -1,4 +1,4 @@
-"""`rbdae_papers.quaternions`: identities of the papers, 60 digits near thresholds, scipy's `Rotation`."""
+"""`rbdae.rotations.quaternions`: identities of the papers, 60 digits near thresholds, scipy's `Rotation`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from precise import MP, derivative, error, exact, rounded
 from scipy.spatial.transform import Rotation
 
-from rbdae_papers import quaternions as Q
+from rbdae.rotations import quaternions as Q
 
 ANGLES = [1e-300, 1e-12, 1e-8, 1e-4, 0.1, 1.0, 2.5, np.pi - 1e-8, np.pi - 1e-12]
 

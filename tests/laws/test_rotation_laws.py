@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from rbdae.rotations import quaternions as Q
 from rbdae_papers import kinematics
-from rbdae_papers import quaternions as Q
 
 EPS = np.finfo(float).eps
 NASTY = [0.0, -0.0, 5e-324, 1e-308, 1e-160, 1e-16, 1e-8, 0.5, 1.0, np.pi / 2, 3.0, np.pi - EPS, np.pi, -1e-8, -np.pi]

@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import rbdae
-from rbdae_papers import quaternions
+from rbdae.rotations import quaternions
 from rbdae_papers import step_equations as equations
 from rbdae_papers.step_values import invariants, step_momenta, step_multipliers
 

@@ -19,8 +19,8 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 import rbdae
+from rbdae.rotations import quaternions as Q
 from rbdae_papers import kinematics
-from rbdae_papers import quaternions as Q
 from rbdae_papers.closed_form import FreeBody, SymmetricTop
 
 # moments, Omega at the start, regime; each followed over many turnovers

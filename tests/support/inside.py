@@ -85,10 +85,10 @@ from rbdae.problem.projection import functions_of
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import functions as chart_functions
+from rbdae.rotations import quaternions
 from rbdae.solving import along as singular
 from rbdae_adapters.rbdae_loops import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
-from rbdae_papers import quaternions
 
 
 def constraint_gradient(problem: rbdae.Problem, t: float | Vec, y: Vec) -> Mat:
