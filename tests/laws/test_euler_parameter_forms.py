@@ -222,7 +222,8 @@ def test_matrices_and_rates_agree_with_the_forms_off_the_constraints(system, for
     n = len(problem.system.bodies)
     assert np.allclose(found.W[:, :n], found.G.T[:, :n])
     if form[1] == "homogeneous" or not problem.system.joints:
-        assert np.array_equal(found.W, found.G.T)
+        # derivatives of equations in other orders
+        assert np.abs(found.W - found.G.T).max() <= 1e-14 * np.abs(found.G).max()
     else:
         assert np.abs(found.W - found.G.T).max() > 0.1
     sparse = problem.matrices(0.0, y, sparse=True)
