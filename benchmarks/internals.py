@@ -9,7 +9,8 @@ from typing import Any
 
 import rbdae
 from rbdae.machine.module import compiled
-from rbdae.multibody import code, rhs_elements, traced
+from rbdae.multibody.code import code, traced
+from rbdae.multibody.elements import rhs_elements
 
 
 def memory_bytes(problem: rbdae.Problem) -> int:

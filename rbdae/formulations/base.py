@@ -25,7 +25,7 @@ Norm = Literal["any", "unit"]
 @final
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """The Jacobian of a kernel, derived from what the kernel has recorded (`rbdae.multibody.derived`).
+    """The Jacobian of a kernel, derived from what the kernel has recorded (`rbdae.multibody.recorded.derived`).
 
     Parameters
     ----------

@@ -23,18 +23,18 @@ from rbdae.initial.start import ConsistentState, consistent_state
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.machine.cache import say_once
 from rbdae.machine.python_calls import supported
-from rbdae.multibody.memory import Code, Memory
-from rbdae.multibody.model import Model, compile_system
-from rbdae.multibody.parameters import Changed
-from rbdae.multibody.recording import selection_numbers
-from rbdae.multibody.row_selection import SUSPENDED_FROM, redundant_rows
-from rbdae.multibody.selection import IndependentVelocities, Selection
-from rbdae.multibody.settings import Settings, Structure
-from rbdae.multibody.states import centred, write
-from rbdae.multibody.tree_velocities import is_spherical_tree, spanning_velocities, tree_velocities
-from rbdae.multibody.velocity_kind import ANGULAR, KINDS, SPATIAL, VelocityKind
-from rbdae.multibody.velocity_selection import DependentRows, metric, sparse_matrix, spatial_columns
-from rbdae.multibody.workspace import Workspace
+from rbdae.multibody.choices.row_selection import SUSPENDED_FROM, redundant_rows
+from rbdae.multibody.choices.selection import IndependentVelocities, Selection
+from rbdae.multibody.choices.settings import Settings, Structure
+from rbdae.multibody.choices.states import centred, write
+from rbdae.multibody.choices.tree_velocities import is_spherical_tree, spanning_velocities, tree_velocities
+from rbdae.multibody.choices.velocity_kind import ANGULAR, KINDS, SPATIAL, VelocityKind
+from rbdae.multibody.choices.velocity_selection import DependentRows, metric, sparse_matrix, spatial_columns
+from rbdae.multibody.memory.memory import Code, Memory
+from rbdae.multibody.memory.workspace import Workspace
+from rbdae.multibody.recorded.recording import selection_numbers
+from rbdae.multibody.system.model import Model, compile_system
+from rbdae.multibody.system.parameters import Changed
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import Assembly, Start, consistent_start

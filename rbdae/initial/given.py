@@ -17,8 +17,8 @@ from rbdae import _check
 from rbdae._arrays import Bools, Mat, Vec, cross
 from rbdae.body import INITIAL_VALUES
 from rbdae.joints.primitives import Coincidence, Distance, Dot1, Dot2
-from rbdae.multibody.bodies import BodyMotion
-from rbdae.multibody.model import Model
+from rbdae.multibody.system.bodies import BodyMotion
+from rbdae.multibody.system.model import Model
 from rbdae.problem.start import Assembly, Change
 
 Hold: TypeAlias = Sequence[str | tuple[str, str]]

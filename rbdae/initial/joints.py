@@ -20,8 +20,8 @@ import numpy as np
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels.constraints.drives import ANGLE, LENGTH
-from rbdae.multibody.bodies import BodyMotion
-from rbdae.multibody.model import Model
+from rbdae.multibody.system.bodies import BodyMotion
+from rbdae.multibody.system.model import Model
 from rbdae.problem.contract import ProjectionError
 from rbdae.rotations.vectors import product
 

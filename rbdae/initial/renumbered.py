@@ -21,14 +21,14 @@ from rbdae.initial.given import Known, changes_of, report
 from rbdae.initial.joints import EXACT, Joints, largest
 from rbdae.initial.start import LARGEST
 from rbdae.initial.velocities import Velocities
-from rbdae.multibody.bodies import BodyMotion
-from rbdae.multibody.model import Model, with_numbers
-from rbdae.multibody.parameters import Changed
-from rbdae.multibody.recording import changed_numbers, selection_numbers
-from rbdae.multibody.row_selection import SUSPENDED_FROM, strength
-from rbdae.multibody.selection import Selection
-from rbdae.multibody.states import write
-from rbdae.multibody.workspace import Workspace
+from rbdae.multibody.choices.row_selection import SUSPENDED_FROM, strength
+from rbdae.multibody.choices.selection import Selection
+from rbdae.multibody.choices.states import write
+from rbdae.multibody.memory.workspace import Workspace
+from rbdae.multibody.recorded.recording import changed_numbers, selection_numbers
+from rbdae.multibody.system.bodies import BodyMotion
+from rbdae.multibody.system.model import Model, with_numbers
+from rbdae.multibody.system.parameters import Changed
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import Assembly, consistent_start

@@ -42,10 +42,10 @@ from rbdae.initial.given import (
 from rbdae.initial.joints import EXACT, Joints, largest
 from rbdae.initial.velocities import Velocities
 from rbdae.kernels.constraints.drives import ANGLE
-from rbdae.multibody.bodies import BodyMotion
-from rbdae.multibody.model import Model
-from rbdae.multibody.row_selection import kept_rows, nearly_redundant
-from rbdae.multibody.selection import KeptRows
+from rbdae.multibody.choices.row_selection import kept_rows, nearly_redundant
+from rbdae.multibody.choices.selection import KeptRows
+from rbdae.multibody.system.bodies import BodyMotion
+from rbdae.multibody.system.model import Model
 from rbdae.problem.contract import ProjectionError
 from rbdae.problem.start import Assembly
 

@@ -15,7 +15,7 @@ import numpy as np
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.initial.given import Known
 from rbdae.initial.joints import Joints, largest
-from rbdae.multibody.bodies import BodyMotion
+from rbdae.multibody.system.bodies import BodyMotion
 
 _RANK: Final = 1e-8  # singular values below this fraction of the largest count as zero
 _FREE: Final = 1e-6  # smaller ones of what given velocities leave free count as zero

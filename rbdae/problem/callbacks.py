@@ -18,15 +18,15 @@ from rbdae.kernels.entry import Entry
 from rbdae.machine.factors import BoundFactors, Factors, Tables
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.machine.implicit_step import MEMORY
-from rbdae.multibody.code import Wanted
-from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.in_python import Recorded, in_python
-from rbdae.multibody.operations import Operations, counted
-from rbdae.multibody.rates_jacobian import RatesCode, rates_code
-from rbdae.multibody.recorded_factors import FactorCode, factors_of
-from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
-from rbdae.multibody.traced import Tally, TracedKernel, traced
-from rbdae.multibody.workspace import Workspace
+from rbdae.multibody.code.code import Wanted
+from rbdae.multibody.code.operations import Operations, counted
+from rbdae.multibody.code.rates_jacobian import RatesCode, rates_code
+from rbdae.multibody.code.recorded_factors import FactorCode, factors_of
+from rbdae.multibody.code.recorded_factors import Wanted as FactorsWanted
+from rbdae.multibody.code.traced import Tally, TracedKernel, traced
+from rbdae.multibody.memory.workspace import Workspace
+from rbdae.multibody.recorded.in_python import Recorded, in_python
+from rbdae.multibody.recorded.recording import Pattern
 from rbdae.problem.driven import inputs_of
 from rbdae.problem.projection import ViolationScales, functions_of, machine_projection
 

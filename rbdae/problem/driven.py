@@ -13,7 +13,7 @@ from rbdae._arrays import ArrayLike, Vec
 from rbdae.inputs import Given, Input, Table, given
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.motion import Motion
-from rbdae.multibody.workspace import Workspace
+from rbdae.multibody.memory.workspace import Workspace
 from rbdae.system import System
 
 Inputs: TypeAlias = Mapping[str, float] | ArrayLike | None

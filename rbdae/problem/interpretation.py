@@ -19,17 +19,17 @@ from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.readings import joint_loads, joint_matrix, potentials, power
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import slices
-from rbdae.multibody.bound import BoundKernel, bound
-from rbdae.multibody.model import Model
-from rbdae.multibody.row_selection import (
+from rbdae.multibody.choices.row_selection import (
     WEAKENED,
     carried_by_kept,
     minimum_norm,
     null_directions,
     redundant_rows,
 )
-from rbdae.multibody.selection import KeptRows
-from rbdae.multibody.workspace import Workspace
+from rbdae.multibody.choices.selection import KeptRows
+from rbdae.multibody.code.bound import BoundKernel, bound
+from rbdae.multibody.memory.workspace import Workspace
+from rbdae.multibody.system.model import Model
 from rbdae.problem.matrices import Matrices, MatrixView
 from rbdae.problem.measures import Measures, Recorded
 from rbdae.problem.owners import Owners

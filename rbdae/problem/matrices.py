@@ -14,10 +14,10 @@ from rbdae.formulations.table import FORMULATIONS
 from rbdae.graph.derivatives import tangents
 from rbdae.graph.in_python import InPython
 from rbdae.kernels.matrices import terms
-from rbdae.multibody.memory import Memory
-from rbdae.multibody.recording import MOST_NODES, run, selection_numbers
-from rbdae.multibody.selection import KeptRows
-from rbdae.multibody.workspace import Workspace
+from rbdae.multibody.choices.selection import KeptRows
+from rbdae.multibody.memory.memory import Memory
+from rbdae.multibody.memory.workspace import Workspace
+from rbdae.multibody.recorded.recording import MOST_NODES, run, selection_numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import spmatrix

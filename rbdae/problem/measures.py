@@ -22,7 +22,7 @@ from rbdae.kernels.outputs import natural
 from rbdae.kernels.readings import WIDTH, by_force, joint_loads
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import function_of_numbers
-from rbdae.multibody.recording import MOST_NODES
+from rbdae.multibody.recorded.recording import MOST_NODES
 from rbdae.problem.formulas import GROUND, Formulas, Values
 from rbdae.problem.owners import Owner
 from rbdae.problem.quantities import Measured

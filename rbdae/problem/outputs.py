@@ -19,8 +19,10 @@ from rbdae.inputs import values_of
 from rbdae.kernels.outputs import natural
 from rbdae.kernels.readings import WIDTH, by_force
 from rbdae.machine.function import Shapes
-from rbdae.multibody.code import made
-from rbdae.multibody.recording import (
+from rbdae.multibody.code.code import made
+from rbdae.multibody.code.traced import Tally, TracedKernel
+from rbdae.multibody.memory.workspace import Workspace
+from rbdae.multibody.recorded.recording import (
     MOST_NODES,
     Recording,
     Run,
@@ -30,8 +32,6 @@ from rbdae.multibody.recording import (
     run,
     selection_numbers,
 )
-from rbdae.multibody.traced import Tally, TracedKernel
-from rbdae.multibody.workspace import Workspace
 from rbdae.problem.driven import Inputs, places_of, present
 from rbdae.problem.formulas import Formulas
 from rbdae.problem.measures import Found

@@ -12,7 +12,7 @@ from rbdae import _check
 from rbdae.actuators.actuator import Actuator
 from rbdae.actuators.block import Block
 from rbdae.actuators.network import Network, networks
-from rbdae.multibody.model import Model
+from rbdae.multibody.system.model import Model
 from rbdae.problem.quantities import Units
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity

@@ -10,8 +10,8 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import POINT, cross
 from rbdae.joints.base import AbstractJoint
-from rbdae.multibody.bodies import BodyMotion
-from rbdae.multibody.states import write
+from rbdae.multibody.choices.states import write
+from rbdae.multibody.system.bodies import BodyMotion
 from rbdae.problem.problem import Problem
 from rbdae.problem.quantities import angular_velocities
 from rbdae.quantities.coordinate import Coordinate

@@ -17,18 +17,17 @@ from rbdae._frozen import by_fields
 from rbdae.formulations.base import Kind
 from rbdae.inputs import Given, values_of
 from rbdae.machine.cache import bytes_from_cache
-from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.contents import pattern_on_disk
-from rbdae.multibody.jacobian_pattern import jacobian_pattern
-from rbdae.multibody.layout import Layout
-from rbdae.multibody.model import Model
-from rbdae.multibody.parameter_tangents import ParameterTangents
-from rbdae.multibody.parameters import Changed, changed
-from rbdae.multibody.recording import structure_of
-from rbdae.multibody.selection import Selection
-from rbdae.multibody.states import put_parameters
-from rbdae.multibody.traced import shared
-from rbdae.multibody.workspace import Workspace
+from rbdae.multibody.choices.layout import Layout
+from rbdae.multibody.choices.selection import Selection
+from rbdae.multibody.choices.states import put_parameters
+from rbdae.multibody.code.jacobian_pattern import jacobian_pattern
+from rbdae.multibody.code.traced import shared
+from rbdae.multibody.memory.workspace import Workspace
+from rbdae.multibody.recorded.contents import pattern_on_disk
+from rbdae.multibody.recorded.parameter_tangents import ParameterTangents
+from rbdae.multibody.recorded.recording import Pattern, structure_of
+from rbdae.multibody.system.model import Model
+from rbdae.multibody.system.parameters import Changed, changed
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.constant_mass import ConstantMass
 from rbdae.problem.driven import (

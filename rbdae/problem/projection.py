@@ -23,9 +23,9 @@ from rbdae.machine.loops.correction import Correction, add, copy, corrected, fil
 from rbdae.machine.loops.methods import LEVEL
 from rbdae.machine.module import Module, compiled
 from rbdae.machine.sources import sources
-from rbdae.multibody.closing_elements import code_of_closing
-from rbdae.multibody.traced import Tally, TracedKernel, traced
-from rbdae.multibody.workspace import Workspace, with_unit_masses
+from rbdae.multibody.code.closing_elements import code_of_closing
+from rbdae.multibody.code.traced import Tally, TracedKernel, traced
+from rbdae.multibody.memory.workspace import Workspace, with_unit_masses
 from rbdae.problem.contract import ProjectionError, StateProjector
 from rbdae.problem.quantities import Constraints
 
@@ -53,7 +53,7 @@ class Projection:
         What to project.
     tolerance : float
         Largest violation that counts as no drift; smaller ones are left alone. Relative: g over the length of the model
-        where it is one, gdot over its length and time (`rbdae.multibody.scales`).
+        where it is one, gdot over its length and time (`rbdae.multibody.system.scales`).
     restart_tolerance : float
         Violation, relative likewise, beyond which an adapter of a multistep code interrupts it to feed the projected
         state back (each such restart costs the code its order and step size).

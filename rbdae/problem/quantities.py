@@ -18,7 +18,7 @@ from rbdae._arrays import Bools, Mat, Vec, cross
 from rbdae._frozen import brief, brief_repr, by_fields
 from rbdae.graph.functions import select
 from rbdae.machine.reading import OfNumbers
-from rbdae.multibody.model import Model
+from rbdae.multibody.system.model import Model
 from rbdae.rotations.vectors import angular_velocity, largest_row
 
 if TYPE_CHECKING:

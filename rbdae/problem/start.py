@@ -10,7 +10,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.body import INITIAL_VALUES
-from rbdae.multibody.rhs_elements import rates_by_numpy
+from rbdae.multibody.elements.rhs_elements import rates_by_numpy
 from rbdae.problem.formulas import GROUND
 from rbdae.problem.interpretation import Interpretation
 

@@ -17,8 +17,8 @@ from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import ByName, brief
 from rbdae.adapter import Steps
 from rbdae.kernels.readings import power_at
-from rbdae.multibody.recording import recorded, recording_point
-from rbdae.multibody.row_selection import closeness as closeness_of
+from rbdae.multibody.choices.row_selection import closeness as closeness_of
+from rbdae.multibody.recorded.recording import recorded, recording_point
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.owners import Owner
 from rbdae.problem.problem import Problem

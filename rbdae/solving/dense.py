@@ -31,7 +31,7 @@ from rbdae.adapter import Method, Outcome
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.loops import reading as native
 from rbdae.machine.reading import call
-from rbdae.multibody.states import with_nearest_parameters
+from rbdae.multibody.choices.states import with_nearest_parameters
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import solve_unknowns

@@ -14,8 +14,8 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._files import checked, is_special, replacing
 from rbdae.adapter import Reason, Stats, Steps
-from rbdae.multibody.mechanism import difference, mechanism
-from rbdae.multibody.selection import from_arrays, to_arrays
+from rbdae.multibody.choices.mechanism import difference, mechanism
+from rbdae.multibody.choices.selection import from_arrays, to_arrays
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.observables import TABLE, with_unit
 from rbdae.problem.problem import Problem

@@ -17,7 +17,7 @@ from rbdae._frozen import made
 from rbdae._process import Deferred
 from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.inputs import Given
-from rbdae.multibody.memory import Preparation
+from rbdae.multibody.memory.memory import Preparation
 from rbdae.problem.contract import Solvable, StateProjector
 from rbdae.problem.driven import refuse_run
 from rbdae.problem.event import AnyEvent, name_of

@@ -22,7 +22,7 @@ from rbdae._frozen import changed, refuse_copies
 from rbdae._process import Deferred
 from rbdae.adapter import Reason, Stats, Stepper, Steps
 from rbdae.inputs import values_of
-from rbdae.multibody.workspace import Workspace
+from rbdae.multibody.memory.workspace import Workspace
 from rbdae.problem.driven import follows_inputs, places_of, present, refuse_held, refuse_jumps
 from rbdae.problem.posed import posed
 from rbdae.problem.problem import Problem

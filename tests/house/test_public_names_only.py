@@ -76,9 +76,9 @@ def test_only_one_file_reaches_inside():
 @pytest.mark.parametrize(
     "source",
     [
-        "import rbdae.multibody.bound as c",
+        "import rbdae.multibody.code.bound as c",
         "from rbdae.multibody import bound",
-        "from rbdae.multibody.layout import Layout",
+        "from rbdae.multibody.choices.layout import Layout",
         "def f():\n    from rbdae.graph import on_stacks",
         "CODE = 'from rbdae.multibody import bound'",
     ],

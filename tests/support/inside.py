@@ -55,31 +55,24 @@ from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import odex
 from rbdae.models.pendulum import CV_GRAVITY
-from rbdae.multibody import code as code_of_kernels
-from rbdae.multibody import (
-    derived,
-    elements,
-    rates_jacobian,
-    recorded_factors,
-    recording,
-    rhs_elements,
-    saddle_order,
-    selection,
-    traced,
-    velocity_selection,
-)
-from rbdae.multibody import parameters as named_numbers
-from rbdae.multibody.bodies import BodyMotion
-from rbdae.multibody.in_python import Recorded as in_python
-from rbdae.multibody.memory import Memory
-from rbdae.multibody.model import compile_system, varied
-from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
-from rbdae.multibody.recording import Recording
-from rbdae.multibody.row_selection import redundant_rows, strength
-from rbdae.multibody.selection import KeptRows
-from rbdae.multibody.states import write
-from rbdae.multibody.velocity_selection import Metric, metric
-from rbdae.multibody.workspace import Workspace, with_unit_masses
+from rbdae.multibody.choices import selection, velocity_selection
+from rbdae.multibody.choices.row_selection import redundant_rows, strength
+from rbdae.multibody.choices.selection import KeptRows
+from rbdae.multibody.choices.states import write
+from rbdae.multibody.choices.velocity_selection import Metric, metric
+from rbdae.multibody.code import code as code_of_kernels
+from rbdae.multibody.code import rates_jacobian, recorded_factors, traced
+from rbdae.multibody.elements import elements, rhs_elements
+from rbdae.multibody.memory import saddle_order
+from rbdae.multibody.memory.memory import Memory
+from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers
+from rbdae.multibody.memory.workspace import Workspace, with_unit_masses
+from rbdae.multibody.recorded import derived, recording
+from rbdae.multibody.recorded.in_python import Recorded as in_python
+from rbdae.multibody.recorded.recording import Recording
+from rbdae.multibody.system import parameters as named_numbers
+from rbdae.multibody.system.bodies import BodyMotion
+from rbdae.multibody.system.model import compile_system, varied
 from rbdae.problem import problem
 from rbdae.problem.projection import functions_of
 from rbdae.problem.switches import VelocitySwitch

@@ -1,6 +1,6 @@
 """Newton's method on recorded equations: their derivative, by the calculus of the graph, is eliminated on the graph.
 
-The order was found once (`rbdae.multibody.newton`). Rows are not exchanged: a body's diagonal block is positive
+The order was found once (`rbdae.multibody.memory.newton`). Rows are not exchanged: a body's diagonal block is positive
 (`rbdae.kernels.conserving.bodies`), and what becomes of a joint's, after one of its bodies, is minus G A^-1 G^T.
 """
 

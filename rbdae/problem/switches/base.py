@@ -11,9 +11,9 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.kernels.entry import Entry
-from rbdae.multibody.selection import Selection
-from rbdae.multibody.traced import traced
-from rbdae.multibody.workspace import Workspace
+from rbdae.multibody.choices.selection import Selection
+from rbdae.multibody.code.traced import traced
+from rbdae.multibody.memory.workspace import Workspace
 from rbdae.problem.contract import Ending, Quiet, Solvable
 from rbdae.problem.interpretation import Interpretation
 

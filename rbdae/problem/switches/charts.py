@@ -17,8 +17,8 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.kernels import outputs
-from rbdae.multibody.selection import Selection
-from rbdae.multibody.states import centred
+from rbdae.multibody.choices.selection import Selection
+from rbdae.multibody.choices.states import centred
 from rbdae.problem.contract import Ending, Quiet
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import ROUNDING, AbstractSwitch, measured

@@ -8,8 +8,8 @@ import numpy as np
 
 from rbdae._arrays import Bools, Vec
 from rbdae.kernels.linear.accelerations import friction_margins
-from rbdae.multibody.model import Model
-from rbdae.multibody.selection import Selection
+from rbdae.multibody.choices.selection import Selection
+from rbdae.multibody.system.model import Model
 from rbdae.problem.contract import Ending, Quiet
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import ROUNDING, AbstractSwitch, measured

@@ -29,10 +29,10 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.kernels.joint_rows import pivots
-from rbdae.multibody.bound import bound
-from rbdae.multibody.row_selection import SUSPENDED_FROM, WEAKENED, closeness, redundant_rows, strength
-from rbdae.multibody.selection import KeptRows, Selection
-from rbdae.multibody.workspace import Workspace
+from rbdae.multibody.choices.row_selection import SUSPENDED_FROM, WEAKENED, closeness, redundant_rows, strength
+from rbdae.multibody.choices.selection import KeptRows, Selection
+from rbdae.multibody.code.bound import bound
+from rbdae.multibody.memory.workspace import Workspace
 from rbdae.problem.contract import Quiet
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import ROUNDING, AbstractSwitch

@@ -13,8 +13,8 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.formulations.null_space import growth
-from rbdae.multibody.selection import Selection
-from rbdae.multibody.velocity_selection import spatial_columns
+from rbdae.multibody.choices.selection import Selection
+from rbdae.multibody.choices.velocity_selection import spatial_columns
 from rbdae.problem.contract import Quiet
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import ROUNDING, AbstractSwitch, measured

@@ -1,0 +1,1 @@
+"""What is chosen: velocities, rows, and where the unknowns are."""

@@ -1,0 +1,1 @@
+"""Machine code of kernels, and what is bound to a workspace."""

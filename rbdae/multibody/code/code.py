@@ -1,0 +1,265 @@
+"""`Code`: a kernel of one model, or of a structure, as machine code that is not bound to any selection yet.
+
+It is recorded, written as text and compiled; or found on disk by its structure, without recording it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from rbdae.formulations.base import Callback, ImplicitStep
+from rbdae.graph.derivatives import NoDerivative
+from rbdae.graph.factoring import LEAST_NODES
+from rbdae.graph.symbols import NotStraight
+from rbdae.machine.cache import note, noted, say_once
+from rbdae.machine.data import Data
+from rbdae.machine.elements import Elements
+from rbdae.machine.function import Context, Shapes
+from rbdae.machine.implicit_step import MEMORY
+from rbdae.machine.module import Module, NoMachineCode, Written, collector_off, from_cache
+from rbdae.machine.python_calls import supported
+from rbdae.multibody.code.code_text import CodeText, code_text, text_of_elements, text_of_step
+from rbdae.multibody.elements import rhs_elements
+from rbdae.multibody.elements.elements import apply_to, elements_of
+from rbdae.multibody.memory.workspace import Workspace
+from rbdae.multibody.recorded.contents import on_disk
+from rbdae.multibody.recorded.derived import recorded_kernel
+from rbdae.multibody.recorded.recording import (
+    Pattern,
+    Recording,
+    called,
+    finished,
+    opened_numbers,
+    recording_point,
+    run,
+    selection_numbers,
+)
+
+LARGEST = 400_000
+"""Nodes in LLVM's text beyond which code of one model is not made: it would be more megabytes, and take longer than ten
+seconds (docs/decisions.md)."""
+
+_FINE, _USUAL = 1500, 50_000
+"""Nodes up to which LLVM's most thorough passes pay, and those that are usual; beyond, code that is written down as it
+comes is twice as slow and there in a fifth of the time (docs/decisions.md)."""
+
+_RECORDED, _RECORDED_A_BODY, _MOST_RECORDED = 200_000, 4_000, 600_000
+"""Nodes that a recording may have: what repeats has few for each body."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Code:
+    """Machine code of one kernel; `variant` tells it from that of others of the structure, where conditions fall
+    another way."""
+
+    module: Module
+    signs: str
+    shapes: Shapes
+    functions: tuple[int, ...]
+    data: Data
+    n_nodes: int
+    guarded: bool
+    variant: tuple[bytes, ...] = ()
+
+    def context(self, workspace: Workspace) -> Context:
+        """The numbers of a selection and of its model, with what they are used by."""
+        context = Context.of(selection_numbers(workspace), self.functions, self.data_of(workspace))
+        context.alive += [self.module, workspace]
+        return context
+
+    def data_of(self, workspace: Workspace) -> Data:
+        """The data with the numbers of a workspace, made once for it."""
+        if not len(self.data.loaded):
+            return self.data
+        numbers = opened_numbers(workspace)
+        known = numbers.data.get(self.data)
+        if known is None:
+            known = numbers.data[self.data] = self.data.filled(numbers.values)
+        return known
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Wanted:
+    """A kernel, the shapes of y, yd and out, and how a Jacobian is filled (`rbdae.multibody.code.traced.traced`)."""
+
+    kernel: Callback | ImplicitStep
+    shapes: Shapes
+    pattern: Pattern | None
+    sparse: bool
+
+    @property
+    def signs(self) -> str:
+        """The kinds of the arguments that Python gives (`rbdae.kernels.entry.Entry`)."""
+        signs = self.kernel.signs[1:]
+        return signs.replace("M", "o") if self.sparse else signs
+
+
+@final
+class _NotHad(Exception):
+    """Code that is not made, and why."""
+
+
+def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) -> Code | None:
+    """The code of a kernel, from the cache on disk without recording it if its structure is known there."""
+    if not supported():
+        return None
+    name, signs, shapes = wanted.kernel.name, wanted.signs, wanted.shapes
+    pattern = None if wanted.pattern is None else wanted.pattern.to_bytes()
+    try:
+        with collector_off():
+            known = on_disk(workspace, name)
+            if known is None:
+                functions, text = _text(workspace, wanted)
+                return replace(compiled(signs, shapes, lambda: text, functions=functions), variant=variant)
+            key = (known, signs, sorted(shapes.items()), pattern, variant)
+            made = compiled(signs, shapes, lambda: _text_of_structure(workspace, wanted, key), key)
+            return replace(made, variant=variant)
+    except _NotHad as error:
+        _not_had(workspace, wanted.kernel, str(error))
+    except NoMachineCode as error:
+        say_once(str(error))
+    except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
+        # user's joint or chart, may do with its numbers what cannot be recorded
+        say_once(f"{name} cannot be recorded ({type(error).__name__}: {error})")
+    return None
+
+
+def code_of_elements(
+    workspace: Workspace, name: str, record: Callable[[], Elements | None], signs: str, shapes: Shapes
+) -> Code | None:
+    """The code of elements that call no functions, by the name of what they compute; None if there are none, or LLVM
+    cannot make any."""
+
+    def text() -> CodeText:
+        found = record()
+        if found is None:
+            raise _NotHad("no elements")
+        return text_of_elements(found, signs, shapes, None)
+
+    known = on_disk(workspace, name)
+    try:
+        with collector_off():
+            return compiled(signs, shapes, text, known and (known, signs, sorted(shapes.items())))
+    except _NotHad:
+        return None
+    except NoMachineCode as error:
+        say_once(str(error))
+        return None
+
+
+def _text_of_structure(workspace: Workspace, wanted: Wanted, key: object) -> CodeText:
+    """The text of a kernel that calls no functions. A refusal is noted on disk: other processes record nothing to find
+    it out again."""
+    about = "refused", key, most_nodes(workspace), LARGEST
+    refused = noted(about)
+    if refused is not None:
+        raise _NotHad(refused.decode())
+    try:
+        return _text(workspace, wanted)[1]
+    except _NotHad as error:
+        note(about, str(error).encode())
+        raise
+
+
+def _text(workspace: Workspace, wanted: Wanted) -> tuple[Sequence[Any], CodeText]:
+    """The functions of the user that code of a kernel calls, and its text."""
+    if isinstance(wanted.kernel, ImplicitStep):
+        return _of_step(workspace, wanted.kernel, wanted.shapes)
+    made = _of_elements(workspace, wanted)
+    if made is not None:
+        return (), made
+    at, most = recording_point(workspace, wanted.shapes), most_nodes(workspace)
+    try:
+        recording = recorded_kernel(workspace, wanted.kernel, wanted.shapes, at, most, wanted.pattern)
+    except NotStraight as error:
+        raise _NotHad(str(error)) from error
+    made = code_text(recording, wanted.signs, wanted.shapes, wanted.pattern)
+    if made.length > LARGEST:
+        raise _NotHad(f"{made.length} operations are left where repetitions are loops")
+    return recording.functions, made
+
+
+def _of_elements(workspace: Workspace, wanted: Wanted) -> CodeText | None:
+    """The text of a kernel by elements; None where that is not quicker, or not possible."""
+    of_rates = rhs_elements.apply_to(workspace, wanted.kernel, wanted.shapes["out"])
+    if not of_rates and not apply_to(workspace, wanted.kernel, wanted.pattern):
+        return None
+    try:
+        if of_rates:
+            found = rhs_elements.rhs_elements(workspace, wanted.shapes["out"][0])
+        else:
+            found = elements_of(workspace, wanted.pattern)
+    except (NotStraight, NoDerivative):
+        return None
+    return None if found is None else text_of_elements(found, wanted.signs, wanted.shapes, wanted.pattern)
+
+
+def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[Sequence[Any], CodeText]:
+    """The functions that code of a step calls, and its text."""
+    n = (shapes["yd"][0] - MEMORY) // 2
+    at = recording_point(workspace, {**shapes, "yd": (n + 1,)})
+    ran = run(workspace, step.newton, {"out": (n + 1,)}, at, most_nodes(workspace))
+    newton = finished(workspace, ran, [ran.recorder.number(value) for value in ran.out])
+    guards = dict(newton.guards)
+    out = called(workspace, ran.recorder, ran.m, step.advance, shapes["out"])
+    both = finished(workspace, ran, [ran.recorder.number(value) for value in out])
+    later = {guard: fall for guard, fall in both.guards.items() if guard not in guards}
+    text = text_of_step(replace(newton, guards=guards), replace(both, guards=later), n)
+    return both.functions, text
+
+
+def _not_had(workspace: Workspace, kernel: Callback | ImplicitStep, why: str) -> None:
+    """A warning where there is no machine code."""
+    names = workspace.model.names
+    bodies = f"{len(names)} bod{'y' if len(names) == 1 else 'ies'} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
+    what = f"{kernel.name.rpartition(':')[2]!r} of {workspace.settings.formulation.name}, a model of {bodies}"
+    say_once(
+        f"there is no machine code for {what}: {why}; at most {LARGEST} are compiled. Plain Python does its work, a "
+        "millisecond a body: index-2, ggl and other DAE forms have code for models of any size"
+    )
+
+
+def most_nodes(workspace: Workspace) -> int:
+    """Nodes that a recording of a model may have."""
+    return min(max(_RECORDED, _RECORDED_A_BODY * workspace.model.n), _MOST_RECORDED)
+
+
+def compiled(
+    signs: str, shapes: Shapes, text: Callable[[], CodeText], key: object = None, functions: Sequence[Any] = ()
+) -> Code:
+    """Code by a key of all that its text depends on, or, without one, by the text. Raises NoMachineCode."""
+    if key is None:
+        made = text()
+        key, text = (made.made_of, made.guarded, _level(made)), lambda: made
+    module, beside = from_cache(key, lambda: _written(text()))
+    length, guarded = int.from_bytes(beside[:8], "little"), beside[8] == 1
+    addresses = tuple(function.address for function in functions)
+    return Code(module, signs, shapes, addresses, Data.from_bytes(beside[9:]), length, guarded)
+
+
+def of_recording(recording: Recording, signs: str, shapes: Shapes) -> Code:
+    """The code of a recording. Raises NoMachineCode."""
+    return compiled(signs, shapes, lambda: code_text(recording, signs, shapes, None), functions=recording.functions)
+
+
+def made(recording: Recording, signs: str, shapes: Shapes) -> Code | None:
+    """The same; None if LLVM cannot make any."""
+    try:
+        return of_recording(recording, signs, shapes)
+    except NoMachineCode as error:
+        say_once(str(error))
+        return None
+
+
+def _level(made: CodeText) -> int:
+    return 2 if made.length <= _FINE else int(made.length <= _USUAL)
+
+
+def _written(made: CodeText) -> Written:
+    text, data = made.write()
+    beside = made.length.to_bytes(8, "little") + bytes([made.guarded]) + data.to_bytes()
+    return Written(text, _level(made), made.length < LEAST_NODES, beside)

@@ -1,0 +1,169 @@
+"""A recorded kernel as text for the compiler, with the ways into it.
+
+Straight code is written from fewer operations where that is quicker, which takes its time; so it is written only if
+the code is not kept on disk, under all that the text depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from rbdae import graph as graphs
+from rbdae import machine
+from rbdae.graph.factoring import Factored, factored
+from rbdae.graph.order import deepest_first, few_alive
+from rbdae.machine.data import Data, Table
+from rbdae.machine.element_text import declarations
+from rbdae.machine.elements import Elements, scheduled
+from rbdae.machine.entries import guarded, python_entry
+from rbdae.machine.function import FIRST_FUNCTION, Shapes
+from rbdae.machine.implicit_step import implicit_step
+from rbdae.machine.matrix import matrix, places
+from rbdae.machine.module import as_it_comes
+from rbdae.machine.rolled import rolled
+from rbdae.machine.sources import sources
+from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
+from rbdae.multibody.recorded.recording import Pattern, Recording
+
+MOST_STORES = 700
+"""Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
+
+_MOST_DIRECT = 1500
+"""Nodes up to which a matrix has functions of its own that store by rows and by columns."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class CodeText:
+    """LLVM text.
+
+    Parameters
+    ----------
+    write : writes the text and the tables beside it
+    made_of : all that they depend on
+    length : nodes of the recording, or, of a long one, those that are left when repetitions are loops
+    guarded : whether it holds only where conditions fall as they did in the recording
+    """
+
+    write: Callable[[], tuple[str, Data]]
+    made_of: object
+    length: int
+    guarded: bool
+
+
+def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern | None) -> CodeText:
+    """The module of a recording: the functions ``machine`` and ``python``.
+
+    Parameters
+    ----------
+    signs : the arguments that Python gives, see `rbdae.kernels.entry.Entry`; ``M`` at the end for a matrix
+    shapes : of y, yd and out
+    pattern : of a Jacobian whose data alone were recorded
+    """
+    outputs, graph, guards = recording.outputs, recording.graph, recording.guards
+    layouts: dict[str, list[int] | None] = {"straight": None}
+    is_matrix = signs[-1] == "M"
+    if is_matrix and pattern is None:
+        pattern = _not_zero(recording, shapes["out"][1])
+        outputs = [outputs[i * shapes["out"][1] + j] for i, j in zip(pattern.rows, pattern.columns, strict=True)]
+    needed = graph.needed([*guards, *outputs])
+    long = is_long(needed, outputs)
+    direct = len(needed) <= _MOST_DIRECT and not long
+    entries = _entries(signs, shapes, pattern, direct=direct)
+    if is_matrix and pattern is not None and direct:
+        rows, columns = pattern.rows.tolist(), pattern.columns.tolist()
+        layouts["straight.byrows"], layouts["straight.bycolumns"] = places(rows, columns, _shape(shapes))
+
+    if long:
+        return _by_elements(rolled(graph, needed, outputs, guards, recording.loaded), entries)
+
+    def written() -> tuple[str, Data]:
+        numbers = Table(FIRST_FUNCTION + len(recording.functions))
+        text = "\n".join([DECLARATIONS, _straight(recording, outputs, layouts, numbers), *entries])
+        return text, Data.of(numbers, recording.loaded)
+
+    nodes = [(k, graph.nodes[k]) for k in needed]
+    made_of = (layouts, sources(graphs, machine), nodes, outputs, guards, recording.alike, entries)
+    return CodeText(written, (made_of, recording.loaded and recording.loaded.contents()), len(needed), bool(guards))
+
+
+def _entries(signs: str, shapes: Shapes, pattern: Pattern | None, *, direct: bool) -> list[str]:
+    """The ways into ``straight``, which computes results, or those of a matrix that a pattern has."""
+    if signs[-1] != "M" or pattern is None:
+        return [guarded("machine", "straight"), python_entry("python", "straight", signs, shapes)]
+    rows, columns = pattern.rows.tolist(), pattern.columns.tolist()
+    filled = matrix("matrix", "straight", rows, columns, _shape(shapes), direct=direct)
+    return [filled, guarded("machine", "matrix.whole"), python_entry("python", "matrix", signs, shapes)]
+
+
+def _shape(shapes: Shapes) -> tuple[int, int]:
+    """The shape of a matrix."""
+    return shapes["out"][0], shapes["out"][1]
+
+
+def text_of_step(newton: Recording, advance: Recording, n_unknowns: int) -> CodeText:
+    """The module of a step in one function, from recordings with one graph."""
+    numbers = Table(FIRST_FUNCTION)
+    kernels = [
+        _straight(recording, recording.outputs, {name: None}, numbers)
+        for name, recording in (("newton", newton), ("advance", advance))
+    ]
+    step = implicit_step("machine", "newton", "advance", n_unknowns, len(advance.outputs))
+    text, data = "\n".join([DECLARATIONS, *kernels, step]), Data.of(numbers, newton.loaded)
+    length = sum(len(one.graph.needed([*one.guards, *one.outputs])) for one in (newton, advance))
+    is_guarded = bool(newton.guards or advance.guards)
+    return CodeText(lambda: (text, data), (text, data.to_bytes()), length, is_guarded)
+
+
+def text_of_elements(found: Elements, signs: str, shapes: Shapes, pattern: Pattern | None) -> CodeText:
+    """The module of elements; those of a matrix compute the entries of its pattern."""
+    return _by_elements(found, _entries(signs, shapes, pattern, direct=False))
+
+
+def _by_elements(found: Elements, entries: Sequence[str]) -> CodeText:
+    body, indices = scheduled("straight", found)
+    in_lanes = [declarations(width) for width in {kind.lanes for kind in found.kinds} - {1}]
+    text, data = "\n".join([DECLARATIONS, *in_lanes, body, *entries]), Data.on_tape(indices, found.tape, found.size)
+    length, is_guarded = sum(kind.length for kind in found.kinds), any(kind.guards for kind in found.kinds)
+    return CodeText(lambda: (text, data), (text, data.to_bytes()), length, is_guarded)
+
+
+def _not_zero(recording: Recording, n_columns: int) -> Pattern:
+    """The entries of a matrix that are not 0 whatever the state."""
+    found = [k for k, node in enumerate(recording.outputs) if recording.graph.value(node) != 0.0]
+    rows, columns = np.divmod(np.array(found, dtype=np.int64), n_columns)
+    return Pattern(rows, columns)
+
+
+def _straight(
+    recording: Recording, outputs: list[int], layouts: Mapping[str, Sequence[int] | None], numbers: Table
+) -> str:
+    """Functions in one go, which store the outputs one after the other, or at places."""
+    of, order = in_order(recording, outputs)
+    texts = (
+        straight(name, of.graph, order, of.outputs, of.guards, numbers, at, in_pairs=not as_it_comes())
+        for name, at in layouts.items()
+    )
+    return "\n".join(texts)
+
+
+def is_long(needed: Sequence[int], outputs: Sequence[int]) -> bool:
+    """Whether a graph becomes elements (`rbdae.machine.rolled`), in place of straight code."""
+    return len(needed) > LONGEST or len(outputs) > MOST_STORES
+
+
+def in_order(recording: Recording, outputs: list[int]) -> tuple[Factored, list[int]]:
+    """The graph that straight code is written from, and the order of its nodes: with fewer operations where that is
+    quicker."""
+    graph, guards = recording.graph, recording.guards
+    of = Factored(graph, outputs, guards)
+    if as_it_comes():
+        return of, graph.needed([*guards, *outputs])
+    short = factored(graph, outputs, guards, recording.alike)
+    if short is None:
+        return of, deepest_first(graph, [*guards, *outputs])
+    return short, few_alive(short.graph, [*short.guards, *short.outputs])

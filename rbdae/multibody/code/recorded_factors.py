@@ -1,0 +1,258 @@
+"""Factors of dF/dy + c dF/dyd by the structure of a model: code of their own where they are short, else tables.
+
+The elimination begins where the Jacobian's recording ends, so that what is constant in it, such as masses, ones and
+zeros, folds in the factors. Two kernels come of it: one fills the numbers of L and U that are not constant, the other
+solves with them. A guard holds while the multipliers stay below `rbdae.graph.elimination.LARGEST`.
+
+Pivots are chosen on the numbers of a problem, rounded: those of the model to powers of two, the state and the selection
+to a millionth. So they depend on the problem alone, and problems alike share them; code is that of structure and
+pivots.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, Literal, NamedTuple, final
+
+import numpy as np
+
+from rbdae.formulations.base import Callback
+from rbdae.graph.elimination import LARGEST, Factors, eliminate, substitute
+from rbdae.graph.graph import Graph
+from rbdae.graph.pivots import Plan, SingularPattern, plan, with_pivots
+from rbdae.graph.symbols import NotStraight
+from rbdae.machine.cache import bytes_from_cache, note, noted, say_once
+from rbdae.machine.factors import BoundFactors, Tables, tables
+from rbdae.machine.function import PROTOTYPE, Context, MachineFunction, Shapes
+from rbdae.machine.module import NoMachineCode, collector_off
+from rbdae.machine.straight import LONGEST
+from rbdae.multibody.code.code import Code, compiled
+from rbdae.multibody.code.code_text import CodeText, code_text
+from rbdae.multibody.code.traced import own_point, shared
+from rbdae.multibody.memory.workspace import Workspace
+from rbdae.multibody.recorded.contents import on_disk
+from rbdae.multibody.recorded.derived import recorded_kernel
+from rbdae.multibody.recorded.recording import (
+    GRID,
+    Pattern,
+    Recording,
+    first_numbers,
+    opened_numbers,
+    recording_point,
+    rounded,
+    structure_of,
+)
+
+_SIZES = 10.0, 1e4, 1e8
+"""Of c, where pivots are chosen: the first steps of a run have large ones."""
+
+_NONE = np.zeros(0)
+
+_KEPT = 8
+"""Choices of pivots of one structure that are kept on disk."""
+
+MOST_PRODUCTS = 2500
+"""Of the elimination; beyond, tables are as quick, and there at once (docs/decisions.md)."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class FactorCode:
+    """Code of both, not bound to any selection yet.
+
+    Parameters
+    ----------
+    factors, solve : see `rbdae.machine.factors`
+    size : numbers that are stored
+    order : the pivots
+    """
+
+    factors: Code
+    solve: Code
+    size: int
+    order: Plan
+
+    def bound(self, workspace: Workspace) -> BoundFactors:
+        """The two functions for the selection of a workspace."""
+        found = []
+        for code in (self.factors, self.solve):
+            context = code.context(workspace)
+            found.append(MachineFunction(code.module["machine"], context.address, context, []))
+        return BoundFactors((found[0], found[1]), self.size, self.order)
+
+
+class Wanted(NamedTuple):
+    """The Jacobian whose factors are asked for: its kernel, its entries, and the code of its data."""
+
+    kernel: Callback
+    pattern: Pattern
+    code: Code
+
+
+def factors_of(workspace: Workspace, wanted: Wanted) -> FactorCode | Tables | None:
+    """The factors of this workspace; None where the user's functions are called, or no pivots serve."""
+    if workspace.code_calls_python or wanted.code.functions:
+        return None
+    known = workspace.memory.recorded
+    key = ("factors", wanted.kernel, structure_of(workspace), wanted.code.variant)
+    if key not in known:
+        point, family = _point(workspace), workspace.memory.known
+        last, order = family.get(key, (b"", None))
+        if last != point:  # the pivots of the last one of this structure
+            order = shared(workspace, (*key, point), lambda: _order(workspace, wanted))
+            family[key] = point, order
+        known[key] = None if order is None else _by_pivots(workspace, wanted, order, key)
+    found: FactorCode | Tables | None = known[key]
+    return found
+
+
+def _by_pivots(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[Any, ...]) -> FactorCode | Tables:
+    """The factors with these pivots; models of one structure share them."""
+    out = shared(workspace, (*key, tuple(order.pivots)), lambda: _made(workspace, wanted, order))
+    if isinstance(out, Tables) or all(code.data_of(workspace).sound for code in (out.factors, out.solve)):
+        return out
+    mine = (*key, own_point(workspace))  # sums by which others divide vanish in this model
+    return shared(workspace, mine, lambda: _made(workspace, wanted, order, alone=True))
+
+
+def _point(workspace: Workspace) -> bytes:
+    """A name of what `rounded` gives: signs and exponents of numbers, and places on the grid."""
+    regular, numbers = workspace.memory.regular, opened_numbers(workspace).values if workspace.memory.opened else _NONE
+    moves = workspace.layout.n_differential if len(regular) == workspace.layout.n else 0
+    binades: Any = (np.sqrt(2.0) * numbers).view(np.int64) >> 52
+    places: Any = np.rint(GRID * np.concatenate([regular[:moves], first_numbers(workspace)])) + 0.0
+    out: bytes = binades.tobytes() + places.tobytes()
+    return out
+
+
+def _order(workspace: Workspace, wanted: Wanted) -> Plan | None:
+    """The plan at a point, with the pivots that are on disk for it."""
+    n, places = workspace.layout.n, wanted.pattern.places
+    known = _on_disk(workspace, wanted, "pivots")
+    point = hashlib.sha256(_point(workspace)).digest()
+    found: dict[bytes, Any] = {} if known is None else marshal.loads(noted(known) or marshal.dumps({}))
+    if point in found:
+        return with_pivots(n, found[point], places)
+    with collector_off():
+        for exact in (False, True):
+            samples = _samples(workspace, wanted, exact=exact)
+            try:
+                out = plan(n, [dict(zip(places, sample, strict=True)) for sample in samples]) if samples else None
+            except SingularPattern:
+                out = None
+            if out is not None:
+                if known is not None and not exact and len(found) < _KEPT:
+                    note(known, marshal.dumps(found | {point: out.pivots}))
+                return out
+    return None
+
+
+def _samples(workspace: Workspace, wanted: Wanted, *, exact: bool) -> list[list[float]]:
+    """Entries at the state that the memory keeps, where some may be zero that are none elsewhere, and a little beside
+    it, at small and at large c. They depend on the memory alone: not on the problem that happens to ask first."""
+    rng, n, code = np.random.default_rng(5), workspace.layout.n, wanted.code
+    numbers, y, selection = rounded(workspace)
+    if exact:
+        numbers, selection = opened_numbers(workspace).values, first_numbers(workspace)
+    context = Context.of(selection, (), code.data.filled(numbers))
+    run = PROTOTYPE(code.module["machine"])
+    beside = y + 1e-2 * rng.standard_normal(n), rng.standard_normal(n)
+    out = np.empty(len(wanted.pattern.rows))
+    found = []
+    for (state, rates), c in (((y, np.zeros(n)), _SIZES[-1]), (beside, _SIZES[0]), (beside, _SIZES[1])):
+        word = run(context.address, 0.1234, state.ctypes.data, rates.ctypes.data, c, out.ctypes.data)
+        if word == 0 and np.isfinite(out).all():
+            found.append(out.tolist())
+    return found
+
+
+def _on_disk(workspace: Workspace, wanted: Wanted, *more: object) -> tuple[object, ...] | None:
+    """The key of what is kept on disk; None for what other processes cannot have."""
+    known = on_disk(workspace, wanted.kernel.name)
+    entries = wanted.pattern.to_bytes()
+    return None if known is None else ("factors", known, entries, wanted.code.variant, *more)
+
+
+def _made(workspace: Workspace, wanted: Wanted, order: Plan, *, alone: bool = False) -> FactorCode | Tables:
+    """The code of the factors with these pivots, else their tables."""
+    found = None
+    if order.products <= MOST_PRODUCTS:
+        found = _with_code(workspace, wanted, order, None if alone else _on_disk(workspace, wanted, order.pivots))
+    return tables(workspace.layout.n, wanted.pattern.places, order) if found is None else found
+
+
+def _with_code(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[object, ...] | None) -> FactorCode | None:
+    """The code of the factors, which is recorded unless it is on disk; None where it is too long."""
+    n = workspace.layout.n
+    recordings = cache(partial(_recorded, workspace, wanted, order))
+
+    def stored() -> bytes:
+        found = recordings()
+        return (0 if found is None else found[2]).to_bytes(8, "little")
+
+    def of(k: Literal[0, 1], signs: str, shapes: Shapes) -> Code:
+        def text() -> CodeText:
+            found = recordings()
+            assert found is not None  # its size says so
+            return code_text(found[k], signs, shapes, None)
+
+        return compiled(signs, shapes, text, key and (key, signs))
+
+    with collector_off():
+        size = int.from_bytes(stored() if key is None else bytes_from_cache(key, stored), "little")
+        if not size:
+            return None
+        try:
+            factors = of(0, "tyyto", {"y": (n,), "yd": (n,), "out": (size,)})
+            solve = of(1, "tyyo", {"y": (size,), "yd": (n,), "out": (n,)})
+        except NoMachineCode as error:
+            say_once(str(error))
+            return None
+    return FactorCode(factors, solve, size, order)
+
+
+def _recorded(workspace: Workspace, wanted: Wanted, order: Plan) -> tuple[Recording, Recording, int] | None:
+    """The recordings of both kernels, and how many numbers go from one to the other; None if they are too long."""
+    n, pattern = workspace.layout.n, wanted.pattern
+    shapes: dict[str, tuple[int, ...]] = {"y": (n,), "yd": (n,), "out": (len(pattern.rows),)}
+    try:
+        recording = recorded_kernel(
+            workspace, wanted.kernel, shapes, recording_point(workspace, shapes), 4 * LONGEST, pattern
+        )
+    except (NotStraight, TypeError, AttributeError, ValueError, ArithmeticError):
+        return None  # the Jacobian itself has said why, and has other code
+    if len(recording.graph.needed([*recording.guards, *recording.outputs])) > LONGEST or recording.functions:
+        return None  # functions are called through addresses
+    graph = recording.graph
+    at = zip(pattern.places, recording.outputs, strict=True)
+    entries = {place: node for place, node in at if graph.value(node) != 0.0}
+    order = with_pivots(n, order.pivots, entries)
+    if order.products > MOST_PRODUCTS:
+        return None
+    factors = eliminate(graph, order, entries)
+    stored: dict[int, int] = {}
+    other = Graph()
+
+    def read(node: int) -> int:
+        """An entry of L or U in the second graph: a constant, or an input."""
+        value = graph.value(node)
+        if value is not None:
+            return other.const(value)
+        return other.node("input", "y", stored.setdefault(node, len(stored)))
+
+    there = Factors(
+        [[(r, read(x)) for r, x in column] for column in factors.lower],
+        [[(k, read(x)) for k, x in row] for row in factors.upper],
+        [read(x) for x in factors.pivots],
+        0,
+    )
+    x = substitute(other, order, there, [other.node("input", "yd", i) for i in range(n)])
+    small = graph.node("<=", factors.growth, graph.const(LARGEST**2))
+    guards = dict(recording.guards)
+    if graph.value(small) is None and graph.value(factors.growth) is None:
+        guards[small] = True
+    first = Recording(graph, list(stored), guards, recording.functions, loaded=recording.loaded)
+    return first, Recording(other, x, {}, [], loaded=recording.loaded), len(stored)

@@ -1,0 +1,1 @@
+"""Long models, recorded by kinds of bodies, joints and forces."""

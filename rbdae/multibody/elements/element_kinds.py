@@ -1,0 +1,210 @@
+"""Recorded results and their places as kinds of elements: with fewer operations, and several elements at a time; and
+the numbers that they load, which follow from those of a model and are computed once for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Ints
+from rbdae.graph.factoring import factored
+from rbdae.graph.graph import Graph, operands
+from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
+from rbdae.graph.order import deepest_first, few_alive
+from rbdae.graph.replacing import made
+from rbdae.graph.symbols import Condition, Recorder
+from rbdae.machine.element_text import IN_LANES
+from rbdae.machine.elements import Kind, Place, Result
+from rbdae.machine.module import as_it_comes
+from rbdae.multibody.elements.element_recording import places_of_selection
+from rbdae.multibody.elements.rhs_recording import Motion, Recorded
+
+LANES = 4
+"""Elements that are computed at a time, where there are twice as many."""
+
+_MOST_NODES = 100_000
+
+Shortened = tuple[Graph, list[int], list[Result], dict[int, bool]]
+"""A graph, an order of its nodes, the results, and the conditions."""
+
+
+def shortened(graph: Graph, results: list[Result], guards: Mapping[int, bool] = MappingProxyType({})) -> Shortened:
+    """A graph with fewer operations where that is quicker, in an order in which it can be computed."""
+    nodes = [result.node for result in results]
+    short = None if as_it_comes() else factored(graph, nodes, guards, {})
+    if short is None:
+        return graph, deepest_first(graph, [*guards, *nodes]), results, dict(guards)
+    results = [r._replace(node=node) for r, node in zip(results, short.outputs, strict=True)]
+    return short.graph, few_alive(short.graph, [*short.guards, *short.outputs]), results, short.guards
+
+
+def in_lanes(
+    graph: Graph,
+    order: list[int],
+    results: list[Result],
+    places: Mapping[tuple[str, int], Place],
+    numbers: Mapping[int, Place],
+    n: int,
+    guards: Mapping[int, bool],
+    *,
+    most: int = LANES,
+) -> Kind:
+    """n elements; `places` are those of inputs by name and number, `numbers` those of nodes."""
+    inputs = dict(numbers)
+    for k in order:
+        kind, *rest = graph.nodes[k]
+        if kind == "input" and rest[0] not in ("t", "c"):
+            inputs[k] = places[rest[0], rest[1]]
+    several = 2 * most <= n and all(graph.nodes[k][0] in IN_LANES for k in order)
+    return Kind(graph, order, n, inputs, results, guards, lanes=most if several else 1)
+
+
+@final
+class Written:
+    """Elements of one kind, written on symbols that are blocks of numbers.
+
+    Parameters
+    ----------
+    places : of each block by its name: the vector, and where the block of each element begins, or the places of each
+        of its numbers. Blocks whose distance is the same for all elements have names with the same first word
+    """
+
+    def __init__(self, places: Mapping[str, tuple[str, Ints | Sequence[Ints]]]) -> None:
+        self.places = places
+        self.recorder = Recorder({}, _MOST_NODES)
+        self.results: list[Result] = []
+        self._inputs: dict[tuple[str, int], Place] = {}
+        self._guards: dict[int, bool] = {}
+
+    def reads(self, name: str, n: int) -> Any:
+        """The n numbers of a block."""
+        self._inputs |= {(name, i): self._place(name, i) for i in range(n)}
+        return self.recorder.with_inputs(name, np.linspace(1.0, 2.0, n).tolist())
+
+    def gives(self, name: str, values: Any, *, adds: bool = False) -> None:
+        """The numbers of a block, or what is added to them."""
+        nodes = [self.recorder.number(value) for value in np.ravel(values)]
+        self.results += [
+            Result(node, self._place(name, i), adds)
+            for i, node in enumerate(nodes)
+            if not (adds and self.recorder.graph.value(node) == 0.0)
+        ]
+
+    def rely(self, condition: Any) -> None:
+        """A condition of the call."""
+        if isinstance(condition, Condition):
+            self._guards[condition.node] = True
+
+    def _place(self, name: str, i: int) -> Place:
+        vector, at = self.places[name]
+        return Place(vector, name.partition(".")[0], at + i if isinstance(at, np.ndarray) else at[i])
+
+    def kind(self, *, most: int = LANES, as_written: bool = False) -> Kind:
+        """The elements, from fewer operations where that is quicker, or `as_written`, one after the other."""
+        if not as_written:
+            graph, order, results, guards = shortened(self.recorder.graph, self.results, self._guards)
+            return in_lanes(graph, order, results, self._inputs, {}, len(results[0].place.at), guards, most=most)
+        graph, results = self.recorder.graph, self.results
+        order = deepest_first(graph, [*self._guards, *(result.node for result in results)])
+        return in_lanes(graph, order, results, self._inputs, {}, len(results[0].place.at), self._guards, most=1)
+
+
+def copied(graph: Graph, outputs: Sequence[int], new: Graph, stored: Mapping[int, int]) -> list[int]:
+    """The same results in a new graph, where stored nodes are inputs."""
+    known: dict[int, int] = {}
+    for k in graph.needed(outputs, stored):
+        node = graph.nodes[k]
+        if k in stored:
+            known[k] = new.node("input", "stored", stored[k])
+        elif operands(node):
+            known[k] = made(new, node[0], [known[j] for j in operands(node)])
+        else:
+            known[k] = new.node(*node)
+    return [known[k] for k in outputs]
+
+
+@final
+class ElementNumbers:
+    """The numbers that elements load, one after the other, and the tape that makes them of those of the model."""
+
+    def __init__(self, n_inputs: int) -> None:
+        self._n_inputs = n_inputs
+        self._constants: list[float] = []
+        self._rows: list[Ints] = []  # operands: constants are -1, -2, ..., then inputs, then rows
+        self._n_rows = 0
+        self._results: list[Ints] = []
+        self.count = 0
+
+    def places(self, loaded: LoadedNumbers, wanted: Sequence[Loaded], columns: Sequence[Ints], n: int) -> list[Ints]:
+        """Where the numbers of n elements are. Those that all elements have in common are there once."""
+        tape = loaded.tape(wanted)
+        c, inputs = len(tape.constants), tape.n_inputs
+        read = np.unique(np.append(tape.rows[:, 1:].ravel(), tape.results))
+        common = all((columns[k] == columns[k][0]).all() for k in (read - c).tolist() if 0 <= k < inputs)
+        m = 1 if common else n
+        place = np.empty((m, c + inputs + len(tape.rows)), dtype=np.int64)
+        place[:, :c] = -1 - len(self._constants) - np.arange(c)
+        if inputs:
+            place[:, c : c + inputs] = np.array(columns)[:, :m].T
+        first = self._n_inputs + self._n_rows
+        place[:, c + inputs :] = first + np.arange(m * len(tape.rows)).reshape(m, -1)
+        rows = np.empty((m, len(tape.rows), 3), dtype=np.int64)
+        rows[:, :, 0] = tape.rows[:, 0]
+        rows[:, :, 1:] = place[:, tape.rows[:, 1:]]
+        self._constants += tape.constants.tolist()
+        self._rows.append(rows.reshape(-1, 3))
+        self._n_rows += m * len(tape.rows)
+        self._results.append(place[:, tape.results].ravel())
+        at = self.count + np.arange(m * len(wanted)).reshape(m, -1)
+        self.count += m * len(wanted)
+        return [np.broadcast_to(at[:, k], (n,)) for k in range(len(wanted))]
+
+    def tape(self) -> Tape:
+        """All of them."""
+        c = len(self._constants)
+
+        def at(place: Ints) -> Ints:
+            return np.where(place < 0, -1 - place, place + c)
+
+        rows = np.concatenate([np.zeros((0, 3), dtype=np.int64), *self._rows])
+        results = np.concatenate([np.zeros(0, dtype=np.int64), *self._results])
+        rows[:, 1:] = at(rows[:, 1:])
+        return Tape(np.array(self._constants), self._n_inputs, rows, at(results))
+
+
+def recorded_kind(
+    numbers: ElementNumbers,
+    motion: Motion,
+    graph: Graph,
+    results: list[Result],
+    of: Recorded,
+    places: Mapping[tuple[str, int], Place],
+    guards: Mapping[int, bool] = MappingProxyType({}),
+    *,
+    as_recorded: bool = False,
+) -> Kind:
+    """The elements of a kind of bodies or joints. Their graph may be another one than that of the recording, with the
+    same inputs and numbers; `places` are those of further inputs, `guards` conditions and how they have to fall.
+    Graphs with quotients of long sums are written `as_recorded`: a search for fewer operations takes minutes there."""
+    results = [r for r in results if graph.value(r.node) != 0.0 or not r.adds]
+    if as_recorded:
+        order = deepest_first(graph, [*guards, *(result.node for result in results)])
+    else:
+        graph, order, results, guards = shortened(graph, results, guards)
+    n = len(of.group.bodies)
+    inputs = dict(places)
+    loaded: dict[int, Loaded] = {}
+    for k in order:
+        kind, *rest = graph.nodes[k]
+        if kind == "const" and isinstance(rest[0], Loaded):
+            loaded[k] = rest[0]
+        elif kind == "input" and rest[0] in ("y", "free"):
+            inputs[rest[0], rest[1]] = of.place(motion, *rest)
+        elif kind == "input" and rest[0] == "selection":
+            inputs[rest[0], rest[1]] = places_of_selection(of.workspace, of.group, rest[1])
+    found = numbers.places(of.loaded, list(loaded.values()), of.columns, n)
+    at = {k: Place("numbers", "numbers", place) for k, place in zip(loaded, found, strict=True)}
+    return in_lanes(graph, order, results, inputs, at, n, guards)

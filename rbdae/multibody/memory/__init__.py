@@ -1,0 +1,1 @@
+"""A model in one formulation and selection, as kernels read it."""

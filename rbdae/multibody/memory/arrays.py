@@ -1,0 +1,250 @@
+"""The arrays behind the kernels' accessors, as a model, its settings and its layout fill them, the joint graph laid out
+for an elimination among them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rbdae._arrays import Ints, copied
+from rbdae.joints.frames import joint_frame
+from rbdae.kernels import records as kb
+from rbdae.kernels.memory import of_scalars
+from rbdae.multibody.choices.layout import Layout
+from rbdae.multibody.choices.settings import Settings
+from rbdae.multibody.choices.tree_velocities import SpanningTree, spanning_velocities
+from rbdae.multibody.system.graph import eliminate
+from rbdae.multibody.system.model import Model
+
+_LEAST = 24
+"""Numbers of a scratch vector, at least: parameters of a body, and its internal constraints with their rates."""
+
+
+def arrays_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
+    """The arrays that a model fills, by the names of `rbdae.kernels.memory`; no pivot is too small."""
+    pattern = joint_order(model, layout)
+    return {
+        **_numbers_of(model, settings, layout),
+        "joints": _joints(model, layout),
+        "drives": model.drives,
+        "element_bodies": layout.rank[model.forces.bodies],
+        "inputs": model.forces.input_values,
+        "element_inputs": model.forces.element_inputs,
+        "algebraic": model.forces.algebraic,
+        "tree_velocities": _tree(model, settings, layout, pattern["primitives"]),
+        "formulation_parameters": np.array([*settings.formulation.parameters.values()], dtype=float),
+        "pivot_floor": np.zeros(layout.n_rows),
+        **pattern,
+    }
+
+
+def renumbered(arrays: Mapping[str, Any], model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
+    """The arrays of a model that differs in masses, inertias, gravity and numbers of forces alone."""
+    return {**arrays, **_numbers_of(model, settings, layout)}
+
+
+def _numbers_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
+    """Bodies and forces, with the bodies in the order of y."""
+    bodies = _bodies(model, settings, layout)
+    placed = {"elements": copied(model.forces.elements), "frictions": copied(model.frictions)}
+    for records in placed.values():
+        records["body"] = layout.rank[records["body"]]
+    constants = {"entries": model.forces.entries, "element_constants": model.forces.constants}
+    return {"bodies": bodies, "states": fresh_states(settings, bodies), **placed, **constants}
+
+
+def _joints(model: Model, layout: Layout) -> Any:
+    """The joints, their bodies as they are in memory."""
+    out = np.zeros(len(model.joints), dtype=_as_in(model.bodies, kb.JOINT))
+    if len(out):
+        out["first"] = [joint.primitives.start for joint in model.joints]
+        out["last"] = [joint.primitives.stop for joint in model.joints]
+        out["body"] = layout.rank[[joint.bodies for joint in model.joints]]
+        out["points"] = [joint.points for joint in model.joints]
+        out["frame"] = [joint_frame(joint) for joint in model.system.joints]
+    return out
+
+
+def head_of(model: Model, settings: Settings, layout: Layout, arrays: Mapping[str, Any]) -> dict[str, int]:
+    """Sizes and kinds of a model."""
+    head = {
+        "n_bodies": model.n,
+        "n_primitives": len(model.primitives),
+        "n_drives": len(model.drives),
+        "n_elements": len(model.forces.elements),
+        "n_frictions": len(model.frictions),
+        "n_rows": layout.n_rows,
+        "n_tree": len(arrays["tree_velocities"]),
+        "n_q": layout.q.stop,
+        "n_v": layout.n_velocities,
+        "n_nu": layout.v.stop - layout.v.start if settings.reduced else 0,
+        "n_internal": layout.n_internal,
+        "n_la": layout.n_constraints,
+        "n_states": layout.n_states,
+        "states_at": layout.s.start,
+        "multipliers_at": layout.la.start,
+        "corrections_at": layout.mu.start,
+        "n_vector": _row_length(layout, model),
+        "chart": settings.chart.number,
+        "chart_internal": len(settings.chart.internal),
+        "kind": settings.kind.number,
+        "momenta": settings.momenta,
+        "chained": settings.momenta or settings.spatial == kb.SPATIAL_VELOCITIES,
+        "spatial": settings.spatial,
+        "forms": settings.forms,
+        "gyroscopic": settings.gyroscopic,
+        "pull_back": settings.pull_back,
+        "unit_norm": settings.unit_norm,
+        "projected": settings.formulation.projected and settings.formulation.kind == "dae",
+        "columns": settings.columns,
+        "structure": settings.reduction,
+        "sparse": settings.sparse,
+        "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
+        "integral": settings.formulation.unknown_multipliers == "integrals",
+        "stabilised": settings.formulation.stabilised,
+    }
+    return {name: int(number) for name, number in head.items()}
+
+
+def _row_length(layout: Layout, model: Model) -> int:
+    """The length of the scratch vectors: long enough for the unknowns, and for (g, gdot)."""
+    unknowns = layout.q.stop + layout.n_velocities + layout.n_constraints + layout.n_states
+    return int(max(unknowns, 2 * (6 * model.n + layout.n_rows), _LEAST)) + 1
+
+
+def _bodies(model: Model, settings: Settings, layout: Layout) -> Any:
+    n = model.n
+    bodies = model.bodies[[*layout.order, n]]
+    bodies["radial"] *= 1.0 if settings.momenta else settings.radial
+    bodies["na"] = settings.chart.n
+    bodies["nr"] = settings.kind.size
+    bodies["ni"] = settings.kind.internal
+    for name in ("na", "nr", "ni", "nt"):
+        bodies[name][n] = 0
+    moving = bodies[:n]
+    moving["iq"], moving["iv"], moving["il"] = layout.iq, layout.iv, layout.il
+    if settings.structure in ("spherical tree", "tree"):
+        moving["inu"] = layout.inu
+        _hang(model, settings, layout, moving)
+    return bodies
+
+
+def _hang(model: Model, settings: Settings, layout: Layout, moving: Any) -> None:
+    """Parents of the bodies of a tree; of a tree of spherical joints their points, too."""
+    for k, b in enumerate(layout.order):
+        parent = model.tree.parent[b]
+        if parent < 0:
+            continue
+        moving["parent"][k] = layout.rank[parent]
+        if settings.structure == "spherical tree":
+            joint = model.joints[model.tree.joint[b]]
+            side = joint.bodies.index(b)
+            moving["arm"][k] = joint.points[side]
+            moving["parent_arm"][k] = joint.points[1 - side]
+
+
+def _as_in(records: Any, dtype: Any) -> Any:
+    """The dtype of records whose numbers are complex if those of others are."""
+    return of_scalars(dtype, records["mass"].dtype.type)
+
+
+def fresh_states(settings: Settings, bodies: Any) -> Any:
+    """The memory of each body as it is before any evaluation."""
+    states = np.zeros(len(bodies), dtype=_as_in(bodies, kb.STATE))
+    states["x"] = bodies["origin"]
+    states["d"] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    if settings.kind.number == kb.DIRECTOR_RATE:
+        states["B"] = np.eye(9)
+    return states
+
+
+def _tree(model: Model, settings: Settings, layout: Layout, primitives: Any) -> Any:
+    """The joint equations and quasi-velocities of each body of a tree."""
+    if settings.structure != "tree":
+        return np.zeros(0, dtype=kb.TREE_VELOCITY)
+    rows = primitives["row"][:, None] + np.arange(3)
+    first = layout.n_velocities - (layout.v.stop - layout.v.start)
+    tree = SpanningTree(tuple(range(model.n)), tuple(model.tree.parent), settings.tree)
+    return _tree_records(model, tree, layout, rows, first + layout.inu)
+
+
+def _tree_records(model: Model, tree: SpanningTree, layout: Layout, rows: Ints, nu: Ints) -> Any:
+    """The records of bodies that hang from others, in the order of y.
+
+    Parameters
+    ----------
+    tree : its `order` has places in y
+    rows : the number of each equation of each primitive, (primitives, 3)
+    nu : where the quasi-velocities of each body begin, (n,)
+    """
+    out = np.zeros(model.n, dtype=kb.TREE_VELOCITY)
+    out["visit"], out["parent"], out["nu"] = tree.order, -1, nu
+    for k, b in enumerate(layout.order):
+        own = tree.velocities[b]
+        if not own.primitives:
+            continue
+        equations = [(p, i) for p in own.primitives for i in range(int(model.primitives["n"][p]))]
+        out["parent"][k] = layout.rank[tree.parent[b]]
+        out["n_rows"][k], out["n_free"][k] = len(equations), len(own.S)
+        for e, (p, i) in enumerate(equations):
+            out["primitive"][k, e], out["equation"][k, e], out["row"][k, e] = p, i, rows[p, i]
+            out["side"][k, e] = int(model.primitives["body"][p, 1] == b)
+        out["S"][k, : len(own.S)] = own.S
+        out["place"][k] = own.places(model, b)
+    return out
+
+
+class LoopRecords(NamedTuple):
+    """The spanning tree of loops, and (primitive, equation of it, number among the kept ones) of each joint equation
+    that closes them, (rows, 3)."""
+
+    tree: Any
+    closing: Ints
+
+
+def loop_records(model: Model, layout: Layout, dropped: Collection[int]) -> LoopRecords:
+    """The records of loops (`rbdae.kernels.null_space.loops`) without some joint rows."""
+    tree = spanning_velocities(model, dropped)
+    equations = [(p, i) for p, size in enumerate(model.primitives["n"].tolist()) for i in range(size)]
+    kept = [equation for row, equation in enumerate(equations) if row not in dropped]
+    rows = np.zeros((len(model.primitives), 3), dtype=np.int64)
+    for n, equation in enumerate(kept):
+        rows[equation] = n
+    hanging = {p for own in tree.velocities for p in own.primitives}
+    closing = [(p, i, n) for n, (p, i) in enumerate(kept) if p not in hanging]
+    free = tree.freedoms(model)
+    nu = len(kept) + np.cumsum(free) - free
+    records = _tree_records(model, tree, layout, rows, nu)
+    return LoopRecords(records, np.array(closing, dtype=np.int64).reshape(-1, 3))
+
+
+Incident = list[list[tuple[int, int]]]
+"""For each body the primitives at it, with the side (0 or 1) that it is on."""
+
+
+def joint_order(model: Model, layout: Layout) -> dict[str, Any]:
+    """The primitives with bodies by place, constraint rows and slots, their places in an elimination of the joints
+    after the bodies, in an order of minimum degree; and the constraint row of each place."""
+    primitives = copied(model.primitives)
+    primitives["body"] = layout.rank[primitives["body"]]
+    sizes = primitives["n"]
+    primitives["row"] = layout.n_internal + np.cumsum(sizes) - sizes
+    primitives["keep"] = 1
+    incident = _incident(model.n, primitives["body"])
+    edges = {(p, r) if p <= r else (r, p) for at in incident for i, (p, _) in enumerate(at) for r, _ in at[i:]}
+    places = np.zeros(int(sizes.sum()) if len(sizes) else 0, dtype=np.int64)
+    for k, place in enumerate(eliminate([int(s) for s in sizes], sorted(edges))):
+        primitives["slot"][k, : len(place)] = place
+        places[place] = primitives["row"][k] - layout.n_internal + np.arange(len(place))
+    return {"primitives": primitives, "eliminated": places}
+
+
+def _incident(n: int, bodies: Any) -> Incident:
+    out: Incident = [[] for _ in range(n)]
+    for k, pair in enumerate(bodies.tolist()):
+        for side, body in enumerate(pair):
+            if body < n:
+                out[body].append((k, side))
+    return out

@@ -1,0 +1,115 @@
+"""The order in which the Newton equations of a step are eliminated.
+
+A node is a body, or all joint equations between two bodies. Bodies are eliminated from the leaves, and a joint as soon
+as the bodies are gone with which its block, -G A^-1 G^T of independent rows, has full rank. Trees get no blocks but
+those of the joints and their bodies, and short loops few: the cost is linear in the number of bodies.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+
+from rbdae._arrays import Ints
+from rbdae.multibody.system.graph import Tree, spanning_tree
+
+Node = tuple[int, ...]
+"""A body (b,), or the two bodies of joint equations, the ground among them."""
+
+
+def elimination_order(arrays: Any, n_internal: int) -> tuple[int, Ints]:
+    """The number of unknowns of the bodies of a model, and its unknowns in order: (dx, b) of the bodies have the first
+    numbers, then come the multipliers of the joint equations; without those of dropped rows."""
+    bodies, primitives = arrays["bodies"], arrays["primitives"]
+    begins = np.cumsum([0, *(bodies["nt"][:-1] + 3)]).tolist()
+    unknowns: dict[Node, list[int]] = {(b,): [*range(*begins[b : b + 2])] for b in range(len(bodies) - 1)}
+    beside: dict[Node, set[Node]] = {node: set() for node in unknowns}
+
+    def join(*nodes: Node) -> None:
+        for node in nodes:
+            beside.setdefault(node, set()).update(other for other in nodes if other != node)
+
+    def moving(pair: Any) -> list[Node]:
+        return [(int(b),) for b in pair if not bodies["fixed"][b]]
+
+    for e in arrays["elements"]:
+        join(*moving(e["body"]))
+    for p in primitives:
+        kept = [begins[-1] + int(p["row"]) - n_internal + k for k in range(int(p["n"])) if p["keep"][k]]
+        if not kept:
+            continue
+        one, two = sorted(int(b) for b in p["body"])
+        unknowns.setdefault((one, two), []).extend(kept)
+        for body in moving(p["body"]):
+            join((one, two), body)
+        if not p["linear"]:
+            join(*moving(p["body"]))
+    order = _eliminated(unknowns, beside, _bodies_before(unknowns, bodies))
+    return begins[-1], np.array([k for node in order for k in unknowns[node]], dtype=np.int64)
+
+
+def _bodies_before(nodes: Any, bodies: Any) -> dict[Node, set[int]]:
+    """For each joint the bodies after whose elimination its block has full rank.
+
+    The block is that of G A^-1 G^T on the bodies that are gone, with the joints among them; bodies that are still there
+    count as fixed. A joint of the spanning tree takes the body to which it leads. A joint that closes a loop takes the
+    bodies of the loop, but for that nearest to the root: its rows see what the joints of the tree leave free on them,
+    so that rows that are independent in the model are independent there. A pivot is a joint of the tree, too.
+    """
+    ground = len(bodies) - 1
+    edges: list[tuple[int, int]] = [(b, ground) for b in range(ground) if bodies["nt"][b] == 0]
+    pivots = len(edges)
+    edges += [(node[0], node[1]) for node in nodes if len(node) == 2]
+    tree = spanning_tree(ground, [False] * ground, edges)
+    place = {b: k for k, b in enumerate(_from_the_root(tree))} | {ground: -1}
+    out: dict[Node, set[int]] = {edges[k]: {b} for b, k in enumerate(tree.joint) if k >= pivots}
+    for k in tree.closing:
+        one, other = edges[k]
+        loop = out[edges[k]] = set[int]()
+        while one != other:
+            if place[one] < place[other]:
+                one, other = other, one
+            loop.add(one)
+            one = tree.parent[one]
+    return out
+
+
+def _from_the_root(tree: Tree) -> list[int]:
+    """The bodies, parents first."""
+    order, roots = list[int](), list[int]()
+    children: dict[int, list[int]] = {}
+    for b, parent in enumerate(tree.parent):
+        (roots if tree.joint[b] < 0 or parent == len(tree.parent) else children.setdefault(parent, [])).append(b)
+    while roots:
+        b = roots.pop()
+        order.append(b)
+        roots += children.get(b, [])
+    return order
+
+
+def _eliminated(nodes: Any, beside: dict[Node, set[Node]], before: dict[Node, set[int]]) -> list[Node]:
+    """The nodes in order. Few neighbours come first; a joint waits for the bodies `before` it."""
+    left = {node: len(before.get(node, ())) for node in nodes}
+    waiting_for: dict[Node, list[Node]] = {}
+    for node, bodies in before.items():
+        for b in bodies:
+            waiting_for.setdefault((b,), []).append(node)
+    order = dict.fromkeys(list[Node]())
+    waiting = [(len(beside[node]), len(node) == 1, node) for node in nodes]
+    heapq.heapify(waiting)
+    while waiting:
+        degree, _, node = heapq.heappop(waiting)
+        if node in order or degree != len(beside[node]) or left[node]:
+            continue  # a joint is asked again when the last body before it is eliminated
+        order[node] = None
+        others = beside[node]
+        for other in others:
+            beside[other].discard(node)
+            beside[other].update(o for o in others if o != other)
+        for joint in waiting_for.get(node, ()):
+            left[joint] -= 1
+        for other in {*others, *(o for o in waiting_for.get(node, ()) if o not in order)}:
+            heapq.heappush(waiting, (len(beside[other]), len(other) == 1, other))
+    return [*order]

@@ -1,0 +1,246 @@
+"""The memory that the kernels work on: that of a model, and the head of one selection.
+
+`Memory` is laid out once for a model and its settings. A `Workspace` is that memory together with a selection: it owns
+a head and the few arrays that a selection decides, and shares everything else. So another selection costs microseconds,
+and the kernels of either find their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec, copied
+from rbdae._frozen import refuse_copies
+from rbdae.kernels import records as kb
+from rbdae.kernels.entry import Entry
+from rbdae.kernels.memory import head_of
+from rbdae.kernels.symbolic import KernelMemory, objects
+from rbdae.kernels.user_functions import raising
+from rbdae.multibody.choices.layout import Layout
+from rbdae.multibody.choices.selection import Selection
+from rbdae.multibody.choices.settings import Settings
+from rbdae.multibody.memory.arrays import loop_records
+from rbdae.multibody.memory.memory import Memory
+from rbdae.multibody.memory.newton import elimination_order
+from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers
+from rbdae.multibody.memory.square_pattern import square_pattern
+from rbdae.multibody.system.model import Model
+
+
+@final
+class _OnFloats:
+    """A kernel on the floats of a workspace."""
+
+    def __init__(self, workspace: Workspace, kernel: Entry) -> None:
+        self._workspace, self._kernel = workspace, kernel
+
+    def __call__(self, *arguments: Any) -> None:
+        self._workspace.run_on_floats(self._kernel, *arguments)
+
+    __reduce__ = refuse_copies
+
+
+@final
+class Workspace:
+    """A `Memory` with one selection."""
+
+    def __init__(self, memory: Memory, selection: Selection) -> None:
+        self.memory = memory
+        self.selection = selection
+        self.arrays = dict(memory.arrays)  # all of them by name
+        self._arrays: dict[str, Any] = {}
+        self._sizes: dict[str, int] = {}
+        self._singular = 0
+        self.slopes: Mapping[str, Mapping[str, Any]] = {}  # of records by fields, along a parameter
+        self.open_numbers: OpenNumbers | None = None
+        self.of_same_records: Workspace | None = None  # has the same numbers of the model
+        self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.elements.element_recording`
+        self.order: tuple[tuple[int, ...], ...] | None = None  # of elimination, once asked for: the same
+        self.structure: tuple[Any, ...] | None = None  # once asked for: `rbdae.multibody.recorded.recording`
+        self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recorded.recording`
+        self.inputs_at: list[Vec] = []  # all places where code of this workspace reads the values of inputs
+        if selection.rows.dropped:
+            self.arrays["primitives"] = _with_kept_rows(memory, selection.rows.dropped)
+        if selection.rows.pivot_floor is not None:
+            self.own("pivot_floor", np.ascontiguousarray(selection.rows.pivot_floor))
+        if selection.references is not None:
+            # a body moves by its place in y
+            self.own("references", np.ascontiguousarray(selection.references[list(memory.layout.order)]))
+        if selection.inputs is not None:
+            self.own("inputs", np.array(selection.inputs, dtype=float))
+            self.inputs_at.append(self._arrays["inputs"])
+        if selection.velocities is not None:
+            self.own("velocity_selection", selection.velocities.S)
+            measures = [1.0 / memory.metric.scale, 1.0 / selection.velocities.sizes, memory.metric.reach**2]
+            self.own("velocity_metric", np.concatenate(measures))
+            if memory.settings.sparse:
+                self._own_square(selection.velocities.S)
+            else:
+                self._own_loops(selection.rows.dropped)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles have a head of their own; those that shared a memory share one again."""
+        return Workspace, (self.memory, self.selection)
+
+    def own(self, name: str, array: Any) -> None:
+        """An array in place of the shared one."""
+        self._arrays[name] = self.arrays[name] = array
+        self.numbers = self.open_numbers = self.elements = self.structure = self.order = None
+
+    def write_inputs(self, values: Vec) -> None:
+        """Write values of the inputs where all code of this workspace reads them. The selection says nothing of them:
+        for workspaces that nobody else has."""
+        for place in self.inputs_at:
+            place[:] = values
+
+    def _own_square(self, S: Mat) -> None:
+        """Own the pattern of [G; S]."""
+        pattern = square_pattern(self.arrays["primitives"], self.memory.arrays["bodies"], S)
+        for name, array in pattern.items():
+            self.own(name, array)
+        self._sizes.update(n_square_entries=len(pattern["square_column"]))
+
+    def _own_loops(self, dropped: tuple[int, ...]) -> None:
+        """Own the spanning tree of loops and what closes them, found once for the rows that are dropped."""
+        known, key = self.memory.known, ("loops", dropped)
+        if key not in known:
+            known[key] = loop_records(self.model, self.layout, dropped)
+        found = known[key]
+        self.own("tree_velocities", found.tree)
+        self.own("closing_rows", found.closing)
+        n = len(found.closing)
+        self._sizes.update(n_tree=self.model.n, n_closing=n)
+
+    @property
+    def head(self) -> Any:
+        """A head for its kernels (`rbdae.kernels.memory.head`)."""
+        referenced = int(self.selection.references is not None)
+        return head_of({**self.memory.sizes, **self._sizes, "referenced": referenced})
+
+    # ------------------------------------------------------------ facts
+
+    @property
+    def model(self) -> Model:
+        """The model in it."""
+        return self.memory.model
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that laid it out."""
+        return self.memory.settings
+
+    @property
+    def layout(self) -> Layout:
+        """The places of the unknowns."""
+        return self.memory.layout
+
+    @property
+    def owned(self) -> Mapping[str, Any]:
+        """The arrays in place of shared ones, without primitives whose dropped rows are marked."""
+        return self._arrays
+
+    @property
+    def n_equations(self) -> int:
+        """The number of equations: more than unknowns for the overdetermined forms. Those that repeat a constraint do
+        so for kept joint rows; where there are multipliers, the others say once more that theirs are zero."""
+        settings, layout = self.settings, self.layout
+        rows = layout.n_constraints
+        if settings.reduced:
+            rows = self.model.n * len(settings.chart.internal) + layout.n_rows - len(self.selection.rows.dropped)
+        return layout.n + len(settings.formulation.further_levels) * rows
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of all arrays."""
+        return sum(array.nbytes for array in self.arrays.values())
+
+    # ------------------------------------------------------------ kernels
+
+    @property
+    def user_functions(self) -> tuple[Any, ...]:
+        """The user's functions that kernels call."""
+        return self.memory.model.functions
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether there is one: they are Python."""
+        return bool(self.user_functions)
+
+    @property
+    def code_calls_python(self) -> bool:
+        """Whether code of the model calls one: laws that are recorded it does not."""
+        return any(function.law is None for function in self.user_functions)
+
+    def raising(self, kernel: Callable[..., None]) -> Callable[..., None]:
+        """The kernel, and then what the user's Python functions have raised in it."""
+        return raising(kernel) if self.calls_python else kernel
+
+    def plain(self, kernel: Entry) -> Callable[..., None]:
+        """The kernel on floats, and then what the user's functions have raised in it: for single evaluations, which a
+        recording would take longer for. Like machine code, it says nothing of numbers that are not finite."""
+
+        return self.raising(_OnFloats(self, kernel))
+
+    def run_on_floats(self, kernel: Entry, *arguments: Any) -> None:
+        """Run a kernel on floats, in a memory of its own: a thousand objects that are gone with the call."""
+        m = KernelMemory(self.head, self.arrays, {})
+        *given, out = (objects(x) if isinstance(x, np.ndarray) else x for x in arguments)
+        found = np.zeros(out.shape, dtype=object)
+        with np.errstate(all="ignore"):
+            kernel(m, *given, found)
+        arguments[-1][...] = found
+        self._singular = int(m.head.singular)
+
+    def with_selection(self, selection: Selection) -> Workspace:
+        """The same memory with another selection."""
+        if selection is self.selection:
+            return self
+        out = Workspace(self.memory, selection)
+        if selection.rows.dropped == self.selection.rows.dropped and self._arrays.keys().isdisjoint(
+            {*RECORDS} - {"tree_velocities"}
+        ):
+            out.of_same_records = self.of_same_records or self
+        return out
+
+    def make_newton(self) -> None:
+        """Have the order of elimination of steps (`rbdae.kernels.conserving.steps`)."""
+        if "newton_order" not in self._arrays:
+            n, order = elimination_order(self.arrays, self.layout.n_internal)
+            self._sizes.update(n_body_unknowns=n, n_newton=len(order))
+            self.own("newton_order", order)
+
+    def singular_row(self) -> int | None:
+        """The joint row (in the order of the joints) at which the last factorisation on floats broke down; None if it
+        did not."""
+        return None if self._singular == 0 else self.row_of_pivot(self._singular - 1)
+
+    def row_of_pivot(self, place: int) -> int:
+        """The joint row that is eliminated at this place."""
+        return int(self.memory.arrays["eliminated"][place])
+
+
+def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:
+    """The primitives, with the rows marked that are kept."""
+    primitives = copied(memory.arrays["primitives"])
+    first = primitives["row"] - memory.layout.n_internal
+    for row in dropped:
+        k = int(np.searchsorted(first, row, side="right")) - 1
+        primitives["keep"][k, row - int(first[k])] = 0
+    return primitives
+
+
+def with_unit_masses(workspace: Workspace) -> Workspace:
+    """A workspace of the same memory and selection, but with unit mass, E = I, and J = I, or J of
+    4 Q diag(J0, J) Q^T = I for unit quaternions."""
+    number = workspace.settings.kind.number
+    J = {kb.QUATERNION_RATE: 0.25, kb.DIRECTOR_RATE: 2.0}.get(number, 1.0)  # J = tr(E) I - E
+    bodies = copied(workspace.memory.arrays["bodies"])
+    bodies["mass"], bodies["radial"] = 1.0, J
+    for name, value in (("inertia", J), ("inertia_inverse", 1.0 / J), ("euler", 1.0), ("euler_inverse", 1.0)):
+        bodies[name] = value * np.eye(3)
+    out = Workspace(workspace.memory, workspace.selection)
+    out.own("bodies", bodies)
+    return out

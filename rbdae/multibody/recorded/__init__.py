@@ -1,0 +1,1 @@
+"""Kernels as graphs, with their derivatives, and what evaluates them in Python."""

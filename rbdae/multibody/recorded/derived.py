@@ -1,0 +1,179 @@
+"""Jacobians of recorded code: derivatives of what has been recorded of the residual, or of the right-hand side.
+
+Nobody writes them. Where a kernel solves a linear system on its way (`rbdae.formulations.base.Explicit`), the solution
+x is differentiated by the residual r(x, y) of this system,
+
+    dx = -A^-1 dr,    dr at fixed x,
+
+with the factors that the kernel has left: a sweep through the factorisation has half as many operations again. The
+guards are those of what is differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.formulations.base import Callback, Derivative, Explicit
+from rbdae.formulations.explicit import balance
+from rbdae.graph.derivatives import inputs_of, tangents
+from rbdae.graph.replacing import replaced
+from rbdae.graph.symbols import Recorder
+from rbdae.kernels.entry import Entry
+from rbdae.kernels.linear.columns import solve_columns
+from rbdae.kernels.memory import multipliers, normals, solution
+from rbdae.multibody.memory.workspace import Workspace
+from rbdae.multibody.recorded.recording import (
+    Pattern,
+    Recording,
+    Run,
+    finished,
+    places_of_selected,
+    recorded,
+    run,
+)
+
+Rows = list[dict[int, int]]
+"""Nodes of a matrix by row and column."""
+
+
+def recorded_kernel(
+    workspace: Workspace,
+    kernel: Callback,
+    shapes: dict[str, tuple[int, ...]],
+    point: tuple[float, Vec, Vec, float],
+    most_nodes: int,
+    pattern: Pattern | None = None,
+) -> Recording:
+    """A kernel, recorded; of a Jacobian the derivative. With a pattern the results are the entries that it has.
+
+    Raises
+    ------
+    NotStraight
+        if the graph has more nodes than `most_nodes`
+    NoDerivative
+        if a function of the user that has no derivative is in the way
+    """
+    if isinstance(kernel, Entry):
+        return recorded(workspace, kernel, shapes, point, most_nodes)
+    n = workspace.layout.n
+    n_rows = shapes["out"][0] if pattern is None else max(n, int(pattern.rows.max()) + 1)
+    ran, found = derivative_rows(workspace, kernel, {**shapes, "out": (n_rows,)}, point, most_nodes)
+    zero = ran.recorder.graph.const(0.0)
+    if pattern is None:
+        entries = [row.get(j, zero) for row in found for j in range(shapes["out"][1])]
+    else:
+        places = zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True)
+        entries = [found[i].get(j, zero) for i, j in places]
+    return finished(workspace, ran, entries)
+
+
+def derivative_rows(
+    workspace: Workspace,
+    kernel: Derivative,
+    shapes: dict[str, tuple[int, ...]],
+    point: tuple[float, Vec, Vec, float],
+    most_nodes: int,
+) -> tuple[Run, Rows]:
+    """The run of the kernel on symbols, and by rows the nodes of dF/dy + c dF/dyd, of dF/du or of dF/dp, that are not
+    zero whatever the state; `shapes` has that of F as `out`."""
+    n = workspace.layout.n
+    ran = run(workspace, kernel.of, shapes, point, most_nodes)
+    recorder, g = ran.recorder, ran.recorder.graph
+    outputs = [recorder.number(value) for value in ran.out]
+    one, c = g.const(1.0), g.node("input", "c", 0)
+    if kernel.by == "inputs":
+        by = [symbol.node for symbol in recorder.inputs("selection")[places_of_selected(workspace, "inputs")]]
+    else:
+        by = inputs_of(g, "y", n) if kernel.by == "state" else inputs_of(g, "parameter", 1)
+    seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(by)}
+    kernels = workspace.settings.kernels
+    if kernel.by == "parameter":
+        pass  # of a single direction a sweep through the factorisation is as short, and closer
+    elif isinstance(kernels, Explicit) and kernels.balance is not None and kernels.solves(kernel.of):
+        seeds |= _of_solution(kernels.balance, ran, seeds, len(by))
+    elif ran.m.head.n_frictions and workspace.settings.reduced:
+        seeds |= _of_normals(ran, seeds, len(by))
+    if "yd" in shapes and kernel.by == "state":
+        seeds |= {node: {j: c} for j, node in enumerate(inputs_of(g, "yd", n))}
+    return ran, tangents(g, outputs, seeds)
+
+
+def _of_solution(
+    balance: Entry, ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int
+) -> dict[int, Mapping[int, int]]:
+    """The derivatives, by as many numbers as `width` says, of the solution of a linear system that a kernel has left in
+    the memory."""
+    recorder = ran.recorder
+    g, zero = recorder.graph, recorder.graph.const(0.0)
+    at, W = _columns(balance, ran, seeds, width)
+    out: dict[int, Mapping[int, int]] = {}
+    for node, row in zip([*at.values()][: ran.m.head.n_v], W, strict=False):
+        minus = {j: recorder.number(value) for j, value in enumerate(row) if recorder.number(value) != zero}
+        out[g.neg(node)] = minus  # a difference x - vd may be written as x + (-vd)
+        out[node] = {j: g.neg(change) for j, change in minus.items()}
+    return out
+
+
+def _of_normals(ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int) -> dict[int, Mapping[int, int]]:
+    """The same of the normal forces of friction, N(q, la) at the multipliers that belong to the state."""
+    recorder = ran.recorder
+    g, zero, read = recorder.graph, recorder.graph.const(0.0), normals
+    found = [recorder.number(value) for value in read(ran.m)]
+    at, W = _columns(balance, ran, seeds, width)
+    by_balance = [recorder.number(value) for value in read(ran.m)]  # of the placeholders of la
+    of_la = {
+        node: {j: g.neg(recorder.number(value)) for j, value in enumerate(row)}
+        for node, row in zip(at, W, strict=False)
+    }
+    rows = tangents(g, by_balance, {**seeds, **of_la})
+    entries = [(node, j, change) for node, row in zip(found, rows, strict=True) for j, change in row.items()]
+    out: dict[int, dict[int, int]] = {node: {} for node in found}
+    nodes = replaced(g, [change for *_, change in entries], at)
+    for (node, j, _), change in zip(entries, nodes, strict=True):
+        if change != zero:
+            out[node][j] = change
+    return dict(out)
+
+
+def _columns(
+    balance: Entry, ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int
+) -> tuple[dict[int, int], Any]:
+    """The solution x = (vdot, la) of a linear system that a kernel has left in the memory, by the nodes of placeholders
+    in its balance, and the derivatives of x with the other sign."""
+    recorder, m = ran.recorder, ran.m
+    g = recorder.graph
+    n_v, n_la = m.head.n_v, m.head.n_la
+    vd = [recorder.number(value) for value in solution(m)[:n_v]]
+    x = [*vd, *(recorder.number(value) for value in multipliers(m)[:n_la])]
+    placeholders = recorder.with_inputs("x", [recorder.value(node) for node in x])
+    rows = np.zeros(n_v + n_la, dtype=object)
+    before = set(recorder.guards)
+    balance(m, placeholders, rows)
+    at = dict(zip((symbol.node for symbol in placeholders), x, strict=True))
+    _replace_guards(recorder, before, at)
+    changes = tangents(g, [recorder.number(value) for value in rows], seeds)
+    W = _matrix(recorder, changes, at, (n_v + n_la, width))
+    solve_columns(m, W)
+    return at, W
+
+
+def _matrix(recorder: Recorder, rows: Rows, at: Mapping[int, int], shape: tuple[int, int]) -> Any:
+    """A matrix of symbols, with other nodes in place of some."""
+    W = np.zeros(shape, dtype=object)
+    places = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
+    nodes = replaced(recorder.graph, [node for *_, node in places], at)
+    for (i, j, _), node in zip(places, nodes, strict=True):
+        W[i, j] = recorder.result(node)
+    return W
+
+
+def _replace_guards(recorder: Recorder, before: set[int], at: Mapping[int, int]) -> None:
+    """Guards that have come since then, with other nodes in place of some."""
+    new = [guard for guard in recorder.guards if guard not in before]
+    falls = [recorder.guards.pop(guard) for guard in new]
+    for guard, fall in zip(replaced(recorder.graph, new, at), falls, strict=True):
+        recorder.guards.setdefault(guard, fall)

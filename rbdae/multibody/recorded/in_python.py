@@ -1,0 +1,108 @@
+"""Kernels and their derivatives without machine code: recordings, evaluated in Python.
+
+That is what runs where there is no machine code, and at states where a guard of it does not hold. A recording holds
+where conditions fall as they did when it was made. So at each state there is one that counts, whatever was evaluated
+before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._frozen import refuse_copies
+from rbdae.formulations.base import Callback
+from rbdae.graph.in_python import InPython
+from rbdae.graph.symbols import NotStraight
+from rbdae.kernels.entry import Entry
+from rbdae.machine.function import Shapes
+from rbdae.multibody.memory.workspace import Workspace
+from rbdae.multibody.recorded.derived import recorded_kernel
+from rbdae.multibody.recorded.recording import Pattern, selection_numbers
+
+_MOST = 8
+"""Recordings that are kept."""
+
+_LONGEST = 1_000_000
+"""Nodes of a recording beyond which a kernel runs on floats: its recording would take ten seconds."""
+
+
+@final
+class Recorded:
+    """A kernel, or a derivative, evaluated in Python.
+
+    Parameters
+    ----------
+    pattern : of a Jacobian; its data are the results, also where they fill a matrix
+    """
+
+    def __init__(self, workspace: Workspace, kernel: Callback, pattern: Pattern | None = None) -> None:
+        self._workspace, self._kernel, self._pattern = workspace, kernel, pattern
+        self._known: dict[tuple[Any, ...], list[tuple[InPython, list[bool]]]] = {}
+        self._too_long: set[tuple[Any, ...]] = set()
+
+    __reduce__ = refuse_copies
+
+    def __call__(self, *arguments: Any) -> None:
+        """Fill the last argument; the others are those of the kernel without m."""
+        *given, out = arguments
+        signs = self._kernel.signs[1:-1]
+        vectors = [x for x, sign in zip(given, signs, strict=True) if sign == "y"]
+        numbers = [x for x, sign in zip(given, signs, strict=True) if sign == "t"]
+        t, c = (*numbers, 0.0)[:2]
+        y, yd = (*vectors, vectors[0])[:2]
+        key = (out.shape, *map(len, vectors))
+        if key in self._too_long:
+            self._on_floats(*arguments)
+            return
+        inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(self._workspace)}
+        inputs["parameter"] = [0.0]
+        known = self._known.setdefault(key, [])
+        for function, falls in known:
+            values = function(inputs)
+            if list(map(bool, values[: len(falls)])) == falls:
+                break
+        else:
+            try:
+                function, falls = self._made((t, np.real(y), np.real(yd), c), vectors, out)
+            except NotStraight:
+                self._too_long.add(key)
+                self._on_floats(*arguments)
+                return
+            known.insert(0, (function, falls))
+            del known[_MOST:]
+            values = function(inputs)
+        results, pattern = values[len(falls) :], self._pattern
+        if pattern is None or out.ndim == 1:
+            out[...] = np.reshape(results, out.shape)
+        else:
+            out[...] = 0.0
+            out[pattern.rows, pattern.columns] = results
+
+    def _made(self, point: tuple[float, Any, Any, float], vectors: list[Any], out: Any) -> tuple[InPython, list[bool]]:
+        """The recording at a state, with the truth of its guards there."""
+        workspace, kernel = self._workspace, self._kernel
+        shapes: Shapes = dict(zip(("y", "yd"), ((len(x),) for x in vectors), strict=False)) | {"out": out.shape}
+        found = recorded_kernel(workspace, kernel, shapes, point, _LONGEST, self._pattern)
+        functions = [function.plain for function in found.functions]
+        return InPython(found.graph, [*found.guards, *found.outputs], functions), [*found.guards.values()]
+
+    def _on_floats(self, *arguments: Any) -> None:
+        """The kernel itself, where it is too long to be recorded."""
+        if not isinstance(self._kernel, Entry):
+            raise RuntimeError(
+                f"{self._kernel.name.rpartition(':')[2]!r} of {self._workspace.settings.formulation.name}, a model of "
+                f"{self._workspace.model.n} bodies, has more than {_LONGEST} operations; choose index-2 or another "
+                "DAE form: they have code for models of any size"
+            )
+        self._workspace.plain(self._kernel)(*arguments)
+
+
+def in_python(workspace: Workspace, kernel: Callback, pattern: Pattern | None = None) -> Callable[..., None]:
+    """A kernel, or a derivative, on a workspace without machine code; and then what the user's functions that other
+    code calls in it have raised. With ``code="plain"`` kernels run on floats, as they stand."""
+    if isinstance(kernel, Entry) and not workspace.memory.traced:
+        return workspace.plain(kernel)
+    return workspace.raising(Recorded(workspace, kernel, pattern))

@@ -1,0 +1,1 @@
+"""A system as arrays, in any formulation."""
