@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from rbdae.machine.data import Table
-from rbdae.machine.function import FIRST_FUNCTION
-from rbdae.machine.straight import straight
+from inside import straight_text
 
 ROOT = Path(__file__).parents[2]
 
@@ -86,8 +83,7 @@ def test_the_code_of_equations_is_that_of_the_library(capsys):
     names: dict[str, Any] = {}
     exec(compile(snippet, "docs/equations.md", "exec"), names)
     assert [capsys.readouterr().out.strip()] == [block.strip() for block in _blocks("text")]
-    graph, outputs = names["graph"], [names["g"].node]
-    lines = straight("g", graph, graph.needed(outputs), outputs, {}, Table(FIRST_FUNCTION), in_pairs=False)
+    lines = straight_text(names["graph"], [names["g"].node])
     assert all(block in lines for block in _blocks("llvm"))
 
 

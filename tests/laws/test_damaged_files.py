@@ -95,7 +95,7 @@ def test_other_numbers_are_another_mechanism(tmp_path):
     with pytest.raises(TypeError, match=r"problem must be .* got 3"):
         rbdae.load(path, 3)
     for changes, words in (
-        ({"stiffness": 4.0}, "bushing 1"),
+        ({"stiffness": 4.0}, r"force element 1 \(stiffness\)"),
         ({"gravity": -9.8}, "gravity"),
         ({"arm": 1.1}, "joint"),
         ({"mass": 1.25}, "the mass of body 'a'"),

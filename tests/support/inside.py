@@ -205,6 +205,11 @@ def projection_in_python(projector: Any) -> Any:
     return out
 
 
+def straight_text(graph: Graph, outputs: list[int]) -> str:
+    """The LLVM text of a graph as it comes."""
+    return straight.straight("straight", graph, graph.needed(outputs), outputs, {}, Table(), in_pairs=False)
+
+
 def values_of_machine_code(
     graph: Any, nodes: Sequence[int], outputs: Sequence[int], guards: Mapping[int, bool], y: Vec
 ) -> Vec:
