@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, cross
 from rbdae.graph.functions import Array
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
-from rbdae.rotations.vectors import cross, skew
+from rbdae.rotations.vectors import skew
 
 
 def along_axis(

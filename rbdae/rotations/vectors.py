@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
-from rbdae._arrays import cross as cross
+from rbdae._arrays import Mat, Vec, cross
 from rbdae.graph.functions import Array, select
 
 

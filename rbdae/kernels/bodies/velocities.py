@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from rbdae._arrays import cross
 from rbdae.graph.functions import Array
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.rotations.directors import DIRECTORS
 from rbdae.rotations.vectors import (
     axial,
     conjugate,
-    cross,
     euler_differential,
     euler_map,
     euler_pull_back,

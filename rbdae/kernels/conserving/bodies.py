@@ -31,10 +31,11 @@ from typing import Any
 
 import numpy as np
 
+from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory, select, sqrt
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.rotations.coefficients import ALPHA
-from rbdae.rotations.vectors import axial, cross, product, skew
+from rbdae.rotations.vectors import axial, product, skew
 
 _SHORT = 0.99
 """Of the half increment at half a turn: what a step may take."""

@@ -32,9 +32,10 @@ from typing import Any
 
 import numpy as np
 
+from rbdae._arrays import cross
 from rbdae.graph.functions import Array, sqrt
 from rbdae.kernels.conserving.bodies import Rodrigues, quotient
-from rbdae.rotations.vectors import axial, cross, skew
+from rbdae.rotations.vectors import axial, skew
 
 
 def mean_moment(N: Array, e0: Any, e: Array) -> Array:
