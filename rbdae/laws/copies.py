@@ -367,3 +367,32 @@ class Copies:
             with suppress(ValueError):  # an empty cell
                 cell.cell_contents = self.of(own.cell_contents, name)
         return out
+
+
+_COUNTED = (bool, int, float, complex, str, tuple, np.ndarray, np.generic, types.FunctionType)
+"""Types of globals that are part of what a function is; modules and classes count by their names in the code."""
+
+
+def content_of(function: types.FunctionType) -> tuple[Any, ...]:
+    """What a function is: code, defaults, closure and plain globals, equal in all processes with one version of
+    Python."""
+    names = {name: function.__globals__.get(name) for name in sorted(names_of(function.__code__))}
+    return (
+        _parts(function.__code__),
+        function.__defaults__,
+        function.__kwdefaults__,
+        [cell.cell_contents for cell in function.__closure__ or ()],
+        {name: used for name, used in names.items() if isinstance(used, _COUNTED)},
+    )
+
+
+def _parts(code: types.CodeType) -> tuple[Any, ...]:
+    constants = [
+        _parts(value)
+        if isinstance(value, types.CodeType)
+        else sorted(map(repr, value))
+        if isinstance(value, frozenset)
+        else value
+        for value in code.co_consts
+    ]
+    return code.co_code, code.co_names, code.co_varnames[: code.co_argcount], constants

@@ -15,7 +15,7 @@ import math
 import pickle
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, MethodType, NoneType, UnionType
+from types import FunctionType, MethodType, NoneType, UnionType
 from typing import Any, TypeVar, Union, final, get_args, get_origin
 
 import numpy as np
@@ -23,7 +23,7 @@ import numpy as np
 from rbdae._files import __version__, checked
 from rbdae.formulations import Formulation
 from rbdae.formulations.table import written
-from rbdae.laws.copies import names_of
+from rbdae.laws.copies import content_of
 from rbdae.problem.projection import Projection
 from rbdae.study.case import Case
 from rbdae.study.one_run import Row
@@ -163,9 +163,6 @@ class ResultsFile:
 
 # ---------------------------------------------------------------- the content of a mechanism
 
-_PLAIN = (bool, int, float, complex, str, tuple, np.ndarray, np.generic, FunctionType)
-"""Types of globals that are included; modules and classes count by their names in the code."""
-
 
 def content_hash(value: object) -> str:
     """24 hexadecimal digits, equal for equal content in all processes with the same version of Python.
@@ -213,23 +210,4 @@ class _Content(pickle.Pickler):
         if function in self._begun:
             return (function.__qualname__,)
         self._begun.append(function)
-        names = {name: function.__globals__.get(name) for name in sorted(names_of(function.__code__))}
-        return (
-            _code(function.__code__),
-            function.__defaults__,
-            function.__kwdefaults__,
-            [cell.cell_contents for cell in function.__closure__ or ()],
-            {name: used for name, used in names.items() if isinstance(used, _PLAIN)},
-        )
-
-
-def _code(code: CodeType) -> tuple[Any, ...]:
-    constants = [
-        _code(value)
-        if isinstance(value, CodeType)
-        else sorted(map(repr, value))
-        if isinstance(value, frozenset)
-        else value
-        for value in code.co_consts
-    ]
-    return code.co_code, code.co_names, code.co_varnames[: code.co_argcount], constants
+        return content_of(function)
