@@ -39,13 +39,13 @@ def ctrl_c_interrupts():
 @pytest.mark.parametrize("code", ["plain", "auto"])
 def test_every_interrupt_at_a_random_time_reaches_the_caller(code, rng):
     """Real signals from another process; half of the runs call a Python force from compiled code. One solver of each
-    package, and in plain Python, which takes long, two; all of them at night."""
+    package, and in plain Python, where some take long, two; all of them at night."""
     runs = count(2, 500)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "RBDAE_CODE": code}
     solvers = [info.name for info in cases.INFOS.values() if info.available]
     if not NIGHTLY:
         first = {name.partition(":")[0]: name for name in reversed(solvers)}
-        solvers = [name for package, name in first.items() if code == "auto" or package in ("rbdae", "sksundae")]
+        solvers = [name for package, name in first.items() if code == "auto" or package in ("scipy", "sksundae")]
     command = [sys.executable, __file__, ",".join(solvers), str(runs)]
     found: Counter[tuple[str, str]] = Counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as child:

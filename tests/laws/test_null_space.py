@@ -125,7 +125,7 @@ MECHANISMS = {
     "loop": cases.loop,
 }
 IN_CHARTS = cases.with_charts(MECHANISMS) if cases.NIGHTLY else [
-    ("four-bar", "quaternion"), ("hinges", "directors"), ("driven", "euler-313"), ("loop", "conformal"),
+    ("four-bar", "quaternion"), ("hinges", "directors"), ("driven", "euler-313"),
 ]  # fmt: skip
 
 

@@ -43,9 +43,10 @@ PACKAGES = [
             "models",
             "study",
             "show",
+            "rotations.quaternions",
         )
     ),
-    *(f"rbdae_papers.{name}" for name in ("kinematics", "closed_form", "quaternions", "step_equations")),
+    *(f"rbdae_papers.{name}" for name in ("kinematics", "closed_form", "step_equations")),
 ]
 
 

@@ -28,7 +28,7 @@ SYSTEMS = {**cases.SYSTEMS, "driven": rbdae.models.driven_pendulum, "governor": 
 TURNS = [(name, FORMS[(k + j) % len(FORMS)]) for k, name in enumerate(SYSTEMS) for j in (0, 2)]
 """Each mechanism in two forms, each form with five mechanisms; the second form of each is for the night."""
 
-LARGE = [[*SYSTEMS].index(name) for name in ("branched", "mixed", "tied", "floating")]
+LARGE = [[*SYSTEMS].index(name) for name in ("branched", "mixed", "tied", "floating", "loop")]
 """Those for the night altogether: each form has another mechanism."""
 
 STARTS = ("index-0", "index-1", "null-space", "hamiltonian", "hamiltonian-eliminated")
