@@ -75,14 +75,22 @@ def pytest_runtest_makereport(
     return report
 
 
+def _spent() -> float:
+    """User and system time of this process and of all its children that have ended, s."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
+_BEFORE = _spent()
+"""A shell hands its process on to its last command: what it has installed before is no test's."""
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says what the tests cost: user and system time of this process and of all its children that have ended."""
+    """Says what the tests cost."""
     with contextlib.suppress(ChildProcessError, AttributeError):  # those that compiled kernels are not waited for yet
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-    spent = os.times()
-    seconds = spent.user + spent.system + spent.children_user + spent.children_system
-    terminalreporter.write_line(f"{seconds:.0f} core-seconds (user and system time of all processes)")
+    terminalreporter.write_line(f"{_spent() - _BEFORE:.0f} core-seconds (user and system time of all processes)")
 
 
 @pytest.fixture(autouse=True)
