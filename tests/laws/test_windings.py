@@ -147,8 +147,7 @@ PAIRS += [
     (name, pairing)
     for name in WOUND
     for pairing in EACH
-    if pairing.formulation.startswith("null")
-    and (cases.NIGHTLY or name != "wound loop" or pairing.formulation == "null-space")
+    if pairing.formulation.startswith("null") and (cases.NIGHTLY or name != "wound loop")
 ]
 
 
