@@ -536,15 +536,17 @@ class Problem:
         workspace, known = self.workspace, self.workspace.memory.recorded
         key = ("pattern", structure_of(workspace))
 
+        def find() -> Pattern:
+            return jacobian_pattern(workspace, self.n_equations)
+
         def kept() -> Pattern:
             place = pattern_on_disk(workspace, workspace.settings.kernels.jacobian.name)
             if place is None:
-                return jacobian_pattern(workspace, self.n_equations)
-            make = lambda: jacobian_pattern(workspace, self.n_equations).to_bytes()  # noqa: E731
-            return Pattern.from_bytes(bytes_from_cache(("pattern", place), make))
+                return find()
+            return Pattern.from_bytes(bytes_from_cache(("pattern", place), lambda: find().to_bytes()))
 
         if key not in known and workspace.code_calls_python:
-            known[key] = jacobian_pattern(workspace, self.n_equations)
+            known[key] = find()
         elif key not in known:
             known[key] = shared(workspace, key, kept) if workspace.memory.traced else kept()
         found: Pattern = known[key]

@@ -13,7 +13,7 @@ is symmetric and sparse. Two orders of elimination (`elimination`) serve it:
   d = sigma^2, the square of the sine between the gradient of a joint equation and those before it, in the metric of
   M^-1. An equation is suspended, with multiplier zero, while its pivot is below its floor: the pivot counts as
   infinite, and what is solved is the system without the equation. The Jacobians follow by the same factors.
-* for loops, an order of least fill anywhere, with pivots of one and of two rows, which
+* for loops, an order of least fill anywhere, with pivots of one, two and four rows, which
   `rbdae.multibody.memory.saddle_order` chooses for a problem. It holds while the sum of the squares of all reciprocal
   pivots is below `LARGEST`, in units of the mechanism's inertia and size; elsewhere the first order does.
 """
