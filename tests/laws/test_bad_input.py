@@ -172,7 +172,7 @@ SLOTS = (*GOOD, "center_of_mass", "pivot", "position", "orientation", "velocity"
 
 
 @given(st.dictionaries(st.sampled_from((*SLOTS, "allow_unphysical")), nasty, min_size=1, max_size=3))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_a_body_is_sound_or_refused_by_name(changes: dict[str, Any]) -> None:
     system = System()
     try:

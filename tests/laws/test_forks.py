@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing to fork
 @pytest.mark.sampled
 def test_children_of_forks_beside_threads_that_compile(tmp_path):
     """Seen to hang: the child waited for the lock of the compiler, which a thread of the parent had."""
-    forks, path = count(5, 500), os.pathsep.join(filter(None, sys.path))
+    forks, path = count(3, 500), os.pathsep.join(filter(None, sys.path))
     environment = os.environ | {"PYTHONPATH": path, "RBDAE_CACHE_DIR": str(tmp_path / "empty")}
     command, limit = [sys.executable, __file__, str(forks)], 120.0 + 30.0 * forks
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=limit)

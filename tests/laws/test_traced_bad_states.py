@@ -84,7 +84,7 @@ print("done", refused)
 
 @pytest.mark.sampled
 def test_bad_states_do_not_end_the_process():
-    number = count(400, 10_000)
+    number = count(250, 10_000)
     run = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", SCRIPT, str(number)], capture_output=True, text=True
     )

@@ -42,6 +42,36 @@ THOROUGH = re.compile(
 """Files about code, and about what it costs. The others have the operations as they are recorded, as
 LLVM writes them down at once, in a third of the time."""
 
+DEAR = (
+    r"adapters/test_solve_dae.*500_radians\S*\[quaternion-1e-10-Radau",
+    r"laws/test_conserving\.py::test_order_two_on_every_model\[(andrews|bricard)",
+    r"laws/test_conserving\.py::test_plain_code_takes_the_same_steps_in_all_forms\[(QUAT\.EM|DIR|ALGO\.C1 \(|MIDPOINT \(3)",
+    r"laws/test_elements.*all_models\[further forces-hiller",
+    r"laws/test_force_states.*(derivatives_with|where).*struts-loop",
+    r"laws/test_force_states.*derivatives_with_states\[struts-tree",
+    r"laws/test_joint_quantities.*gradients.*null-space",
+    r"laws/test_loops_in_machine_code.*long_chains.*\[(ggl|index-0)",
+    r"laws/test_null_space\.py::test_(jacobians|rows)\S*hinges",
+    r"laws/test_null_space\.py::test_jacobians\[four-bar",
+    r"laws/test_null_space\.py::test_every_pair\S*\[(cylindrical|driven (turn|plane))-a",
+    r"laws/test_reaction_friction\S*multipliers\[(chain-11|sleeve-5)",
+    r"laws/test_reaction_friction\S*complex_steps\[(hamiltonian-eliminated|baumgarte-ode)",
+    r"laws/test_reactions\S*along_runs\S*\[(andrews|bricard-hamiltonian)",
+    r"laws/test_redundancy\S*go_on\S*\[(hamiltonian-eliminated|hiller)",
+    r"laws/test_redundancy\S*left_out_have_no\S*\[0",
+    r"laws/test_sparse_loops\S*dense_elimination\[(four-bar-angular|spatial\])",
+    r"laws/test_sparse_loops\S*ladders\S*\[12-windows",
+    r"laws/test_toys\S*of_a_joint\S*null-space-overdetermined",
+    r"laws/test_units.*runs_are.*null-space",
+    r"laws/test_windings\S*derivatives\S*\[wound tree-projected-0",
+    r"models/test_loops\S*\[Bricard-null-space-ggl",
+    r"study/test_mechanisms\S*agree\[quarter_car-1",
+    r"study/test_page_contents\S*collides\S*\[page-1300",
+)
+"""Cases that cost a core-second and more each, where their function has others for the same code by day."""
+
+_DEAR = re.compile("|".join(DEAR))
+
 
 def cached(function: Callable[..., Any]) -> Callable[..., Any]:
     """As `functools.cache`, for problems and runs that are kept between tests: one for each code that tests have."""
@@ -62,13 +92,19 @@ def is_thorough(nodeid: str) -> bool:
     return NIGHTLY or THOROUGH.search(nodeid) is not None
 
 
+def is_dear(nodeid: str) -> bool:
+    return _DEAR.search(nodeid) is not None
+
+
 def late(items: Iterable[Any]) -> set[str]:
     """The tests, by node id, that are left to the night."""
     if NIGHTLY:
         return set()
-    # those marked ``nightly`` are left out anyway, and stand for no others
+    # those marked ``nightly``, and dear ones, are left out anyway, and stand for no others
     day = [item for item in items if item.get_closest_marker("nightly") is None]
-    found = combinations(day)
+    found = {item.nodeid for item in day if is_dear(item.nodeid)}
+    day = [item for item in day if item.nodeid not in found]
+    found |= combinations(day)
     pairings = defaultdict[tuple[str, str], list[tuple[str, str]]](list)
     for item in day:
         pairing = _pairing(item)
