@@ -9,7 +9,7 @@ from typing import NamedTuple
 import cases
 import numpy as np
 import pytest
-from cases import INFOS, PAIRINGS, REGULAR, method, need
+from cases import INFOS, NIGHTLY, PAIRINGS, REGULAR, method, need
 from scipy.spatial.transform import Rotation
 
 import rbdae
@@ -160,9 +160,8 @@ TOLERANCES = {
 """At 1e-8 these stop after 5e-5 s: Newton's iteration stagnates for a chain that sets off from rest, not so at 1e-6."""
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(c, id=str(c), marks=() if c in SHARE_OF_ALL else pytest.mark.nightly) for c in ALL]
-)
+@pytest.mark.sampled
+@pytest.mark.parametrize("case", ALL if NIGHTLY else [case for case in ALL if case in SHARE_OF_ALL], ids=str)
 def test_reactions_along_runs_are_as_good_as_the_states(case):
     need(case.solver)
     problem = rbdae.formulate(
