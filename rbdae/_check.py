@@ -10,6 +10,7 @@ import inspect
 import math
 import unicodedata
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any, cast
 
 import attrs
@@ -33,6 +34,15 @@ _EXAMPLES = {(): "1.0", (3,): "(1.0, 2.0, 3.0)", (4,): "(1.0, 0.0, 0.0, 0.0)", (
 
 class NoSolution(ValueError):
     """Equations have no solution at a state; a run ends there, with what it has."""
+
+
+def package(what: str, name: str) -> Any:
+    """A package that is not needed otherwise; ImportError with the remedy if it is missing."""
+    try:
+        return import_module(name)
+    except ImportError:
+        name = name.partition(".")[0]
+        raise ImportError(f"{what} needs {name}: run `pip install {name}`") from None
 
 
 def show(value: object) -> str:

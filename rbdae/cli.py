@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
-import importlib.util
 import inspect
 import multiprocessing
 import os
@@ -186,8 +185,8 @@ def _check_outputs(given: argparse.Namespace) -> None:
         if name == "report":
             check_report(path)
     for name, package in _NEEDS.items():
-        if getattr(given, name, None) and importlib.util.find_spec(package) is None:
-            raise ImportError(f"--{name} needs {package}, which is missing: run `pip install {package}`")
+        if getattr(given, name, None):
+            _check.package(f"--{name}", package)
     if getattr(given, "plot", None) is not None:
         from matplotlib.backend_bases import FigureCanvasBase
 
@@ -382,8 +381,8 @@ def _compare(given: argparse.Namespace) -> int:
     interrupted = False
     try:
         with nullcontext() if given.processes == 1 else ProcessPoolExecutor(given.processes, new) as executor:
-            how = _of(given, study.compare_cases)
-            compared = study.compare_cases(target.system, chosen=cases, executor=executor, **how)
+            how = _of(given, study.compare)
+            compared = study.compare(target.system, chosen=cases, executor=executor, **how)
     except KeyboardInterrupt as error:
         so_far = getattr(error, "comparison", None)
         if not isinstance(so_far, study.Comparison) or not so_far.rows:

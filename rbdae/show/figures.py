@@ -29,10 +29,7 @@ MOST_POINTS = 4000
 
 def need_matplotlib(what: str) -> None:
     """Raise ImportError with the remedy unless matplotlib is installed."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise ImportError(f"{what} needs matplotlib: run `pip install matplotlib`") from None
+    _check.package(what, "matplotlib.figure")
 
 
 def new_figure(what: str, size: tuple[float, float], **options: Any) -> Figure:

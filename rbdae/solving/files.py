@@ -176,15 +176,13 @@ def frame(run: Any, quantities: str | Iterable[str]) -> DataFrame:
     for name in wanted:
         if name not in (known := ("unknowns", *TABLE)):
             raise _check.unknown("quantity", name, known)
-    try:
-        import pandas
-    except ImportError:
-        raise ImportError("to_pandas needs pandas: run `pip install pandas`") from None
+    pandas = _check.package("to_pandas", "pandas")
     listed = [column for name in wanted for column in columns(run, name)]
     names, index = [name for name, _ in listed], pandas.Index(run.t, name="t [s]")
     # names of bodies are free: a dictionary would lose one of two columns that happen to have the same name
     values = np.stack([each for _, each in listed], axis=1) if listed else None
-    return pandas.DataFrame(values, index=index, columns=names)
+    out: DataFrame = pandas.DataFrame(values, index=index, columns=names)
+    return out
 
 
 def columns(run: Any, name: str) -> _Columns:

@@ -273,10 +273,7 @@ def _progress(wanted: bool | Callable[[float], None], segment: Segment) -> Itera
     if callable(wanted) or not wanted:
         yield wanted or None
         return
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError("progress=True needs tqdm: run `pip install tqdm`") from None
+    tqdm = _check.package("progress=True", "tqdm.auto").tqdm
     t0, t_end = segment.request.t0, segment.request.t_end
     shape = "{l_bar}{bar}| t = {n:.4g} of {total:.4g} [{elapsed}<{remaining}]"
     with tqdm(total=abs(t_end - t0), desc=segment.solver, bar_format=shape) as bar:

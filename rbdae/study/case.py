@@ -23,9 +23,6 @@ Options: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
 Redundant: TypeAlias = Literal["error", "minimum-norm"]
 OnSingularity: TypeAlias = Literal["stop", "switch"]
 
-TOLERANCES = (1e-4, 1e-6, 1e-8)
-"""Default tolerances of `rbdae.compare`."""
-
 _WORDS = {"redundant": ("error", "minimum-norm"), "on_singularity": ("stop", "switch")}
 
 
@@ -146,7 +143,9 @@ def cases(
 
     Parameters
     ----------
-    formulations, rotations, velocities, solvers, tolerances : choices to combine
+    formulations, rotations, velocities, solvers : names to combine (formulations may be values); impossible
+        combinations are left out
+    tolerances : rtol = atol of the runs
     redundant, hold, projection, on_singularity : the same for all cases, see `Case`
     options : options of each solver by its name, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
     steps : step sizes of fixed-step methods, s; these run once for each size, with the tightest of `tolerances`

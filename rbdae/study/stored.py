@@ -20,6 +20,7 @@ from typing import Any, TypeVar, Union, final, get_args, get_origin
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._files import __version__, checked
 from rbdae.formulations import Formulation
 from rbdae.formulations.table import written
@@ -44,11 +45,7 @@ def _converter() -> Any:
     ImportError
         without cattrs
     """
-    try:
-        from cattrs import Converter
-    except ImportError:
-        raise ImportError("files of a study need cattrs: run `pip install cattrs`") from None
-    out = Converter(detailed_validation=False)
+    out = _check.package("a file of a study", "cattrs").Converter(detailed_validation=False)
     out.register_unstructure_hook(float, lambda x: None if math.isnan(x) else x)
     out.register_structure_hook(float, lambda x, _: math.nan if x is None else float(x))
     out.register_unstructure_hook_func(_is_array, lambda x: x.tolist())

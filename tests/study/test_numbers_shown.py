@@ -398,8 +398,9 @@ def test_the_points_of_a_study_are_its_runs(tmp_path):
     for form, solver, seconds, evaluations, energy, drift in (
         (row[1], row[2], *map(float, row[3:7])) for row in tables["targets"]
     ):
-        found = [p for t in compared.ranking().targets for p in t.places if p.curve == (form, solver)]
+        found = [p for p in compared.ranking().itertuples() if (p.form, p.solver) == (form, solver)]
         assert any(
-            (p.seconds, round(p.evaluations), p.energy, p.drift) == (seconds, evaluations, energy, drift) for p in found
+            (p.seconds, round(p.evaluations), p.energy, p.drift_position) == (seconds, evaluations, energy, drift)
+            for p in found
         )
     assert len(tables["runs"]) == len(compared.rows)
