@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TypeVar
@@ -34,6 +34,24 @@ def checked(owner: str, value: object, example: str) -> Path:
     if not text or "\0" in text or any("\ud800" <= letter <= "\udbff" for letter in text):
         raise ValueError(wrong)
     return Path(text)
+
+
+def writable(owner: str, value: object, example: str, endings: Sequence[str] = ()) -> Path:
+    """A path for a file to write, with one of these endings if there are any.
+
+    Raises
+    ------
+    TypeError, ValueError, OSError
+        as `checked`, and for another ending, a missing folder, and a folder of this name
+    """
+    target = checked(owner, value, example)
+    if endings and target.suffix.lower() not in endings:
+        raise ValueError(f"{owner}: the name must end with {' or '.join(endings)}, got {target.name!r}")
+    if target.is_dir():
+        raise IsADirectoryError(f"{owner}: {target} is a folder; give the name of a file")
+    if not target.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{owner}: there is no folder {target.parent} to write {target.name} to; make it first")
+    return target
 
 
 def is_special(path: Path) -> bool:

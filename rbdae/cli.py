@@ -27,7 +27,7 @@ import numpy as np
 import rbdae
 from rbdae import _check, study
 from rbdae._arrays import Vec
-from rbdae._files import harmless, replacing
+from rbdae._files import harmless, replacing, writable
 from rbdae.formulations import FORMULATIONS
 from rbdae.machine import cache
 from rbdae.models import MODELS
@@ -176,10 +176,7 @@ def _check_outputs(given: argparse.Namespace) -> None:
     for name in _FILES:
         if (path := getattr(given, name, None)) is None:
             continue
-        if not path.absolute().parent.is_dir():
-            raise FileNotFoundError(f"--{name}: there is no folder {path.parent} to write {path.name} to")
-        if path.is_dir():
-            raise IsADirectoryError(f"--{name}: {path} is a folder; name a file")
+        writable(f"--{name}", path, "run")
         if path.resolve() == Path(str(getattr(given, "model", None)).rpartition(":")[0]).resolve():
             raise ValueError(f"--{name} would write over {path}, the file of the mechanism; name another file")
         if name == "report":

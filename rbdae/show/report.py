@@ -66,15 +66,7 @@ def report_run(
     bodies: Iterable[str] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write the report of a run.
-
-    Parameters
-    ----------
-    run : a `rbdae.Solution`
-    target : the file, from `check_report`
-    packages : versions of solver packages by name
-    bodies : names of the bodies in the diagrams; None for all, at most twelve
-    title : title of the page; None for form and solver
+    """Write the report of a run with the versions of solver packages by name; see `Solution.report`.
 
     Raises
     ------

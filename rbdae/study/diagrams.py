@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import cycle
+from itertools import chain, cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -164,10 +164,9 @@ def _checked(curves: Iterable[Curve], every: _Curves) -> list[Curve]:
 # ---------------------------------------------------------------- a page
 
 
-def figures(rows: Sequence[Row], reference: Reference) -> tuple[list[Curve], PageFigure, PageFigure]:
-    """All curves, and two interactive figures: error over work, and energy and drift over seconds."""
-    every = curves_of(rows)
-    curves, note = [*every], _below(rows, reference)
+def figures(every: _Curves, reference: Reference) -> tuple[PageFigure, PageFigure]:
+    """Two interactive figures: error over work, and energy and drift over seconds."""
+    note = _below(chain(*every.values()), reference)
     error: _Axis = (reference.axis, error_of)
     precision, caption = _spec(every, [(work, error) for work in WORK])
     if note:
@@ -177,7 +176,6 @@ def figures(rows: Sequence[Row], reference: Reference) -> tuple[list[Curve], Pag
         caption += f" {note[0].upper()}{note[1:]}."
     costs, other = _spec(every, [(SECONDS, ENERGY), (SECONDS, DRIFT)])
     return (
-        curves,
         PageFigure("work-precision", as_json(precision), _HEIGHT, caption),
         PageFigure("costs", as_json(costs), _HEIGHT, f"{other} Zeros are left out."),
     )
@@ -203,7 +201,6 @@ def _spec(every: _Curves, panels: Sequence[tuple[_Axis, _Axis]]) -> tuple[dict[s
                     "mode": "lines+markers",
                     "name": escaped(f"{form}: {curve[1]}"),
                     "legendgroup": str(k),
-                    "meta": k,
                     "showlegend": row == 0,
                     "visible": True if curve in best else "legendonly",
                     "x": [_positive(across[1](each)) for each in of],
@@ -223,7 +220,7 @@ def _spec(every: _Curves, panels: Sequence[tuple[_Axis, _Axis]]) -> tuple[dict[s
     look = layout(height=_HEIGHT, showlegend=True, **axes)
     caption = (
         "A colour and dashes for each form, a symbol for each solver. A click in the legend hides a curve, a double "
-        "click shows only it; a filter of the table of runs shows only its curves."
+        "click shows only it."
     )
     if left := len(every) - len(best):
         caption += f" A click in the legend shows {left} more curves."
@@ -254,7 +251,8 @@ def report_comparison(found: Any, path: str | Path, preface: str, columns: Mappi
     target = check_report(path)
     rows, ranking, reasons = found.rows, found.ranking(), failures(found.rows)
     failed = sum(map(len, reasons.values()))
-    curves, precision, costs = figures(rows, found.reference)
+    curves = curves_of(rows)
+    precision, costs = figures(curves, found.reference)
     summary = [Text(each) for each in sentences(ranking)]
     if failed:
         summary.append(Text(f"{failed} of {len(rows)} runs failed: see Failures.", "warning"))
@@ -266,7 +264,7 @@ def report_comparison(found: Any, path: str | Path, preface: str, columns: Mappi
         "Work and precision": [precision] if curves else [],
         "Energy and drift": [costs] if curves else [],
         "Cost of an error": [_table("targets", reached, RANKED)] if len(reached) else [],
-        "Runs": [*_runs(found, curves, columns)],
+        "Runs": [*_runs(found, columns)],
         "Failures": [table("failures", head, which)] if failed else [],
         "How it was made": [Text(command() or "rbdae.compare(...)", "code"), Facts(tuple(found.made.items()))],
     }
@@ -281,14 +279,14 @@ def report_comparison(found: Any, path: str | Path, preface: str, columns: Mappi
     return write(page, target)
 
 
-def _table(name: str, frame: Any, tips: Mapping[str, str], **more: Any) -> Table:
+def _table(name: str, frame: Any, tips: Mapping[str, str]) -> Table:
     """A table of a data frame without its empty columns."""
     rows = frame.astype(object).where(frame.notna(), None)
     used = [each for each in rows if any(value not in ("", None) for value in rows[each])]
-    return table(name, {each.replace("_", " "): tips[each] for each in used}, rows[used].values.tolist(), 3, **more)
+    return table(name, {each.replace("_", " "): tips[each] for each in used}, rows[used].values.tolist(), 3)
 
 
-def _runs(found: Any, curves: Sequence[Curve], columns: Mapping[str, str]) -> Iterator[Block]:
+def _runs(found: Any, columns: Mapping[str, str]) -> Iterator[Block]:
     """A table of all runs, with the columns in which they differ."""
     frame, agreement = found.frame, found.reference.agreement
     others = [name for name in columns if name not in (*_FIRST, "failure", "reason")]
@@ -300,8 +298,7 @@ def _runs(found: Any, curves: Sequence[Curve], columns: Mapping[str, str]) -> It
     bounds = {"error": agreement.largest, **{f"error_{name}": each for name, each in asdict(agreement).items()}}
     for name in bounds.keys() & shown:
         shown[name] = [_bounded(value, bounds[name]) for value in frame[name]]
-    numbers = tuple(-1 if row.errors is None else curves.index(row.case.curve) for row in found.rows)
-    yield _table("runs", shown, columns, curves=numbers, figure="work-precision costs" if curves else "")
+    yield _table("runs", shown, columns)
 
 
 def _bounded(error: float, bound: float) -> float | Cell:

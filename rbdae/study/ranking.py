@@ -71,7 +71,7 @@ def rank(rows: Iterable[Row], errors: Iterable[float] | None = None) -> Any:
     import pandas
 
     curves = curves_of(rows)
-    targets = _default(list(curves.values())) if errors is None else _checked(errors)
+    targets = _default(list(curves.values())) if errors is None else _check.sizes("ranking", "errors", errors)
     lines = [(error, *curve, *_work(of, error)) for error in targets for curve, of in curves.items()]
     table = pandas.DataFrame(lines, columns=list(RANKED))
     return table.sort_values(["error", "seconds"], ascending=[False, True], kind="stable", ignore_index=True)
@@ -96,24 +96,13 @@ def sentences(ranking: Any) -> list[str]:
     return out or ["No run reached the end."]
 
 
-def _checked(errors: Iterable[float]) -> list[float]:
-    if isinstance(errors, (str, bytes, dict)) or not isinstance(errors, Iterable):
-        raise TypeError(f"errors must be a list of numbers, got {_check.show(errors)}; pass e.g. [1e-3, 1e-6]")
-    wanted = {_check.positive("ranking", "errors", value, "pass e.g. [1e-3, 1e-6]") for value in errors}
-    if not wanted:
-        raise ValueError("errors must not be empty, got []; pass e.g. [1e-6], or leave it out")
-    return sorted(wanted, reverse=True)
-
-
 def _default(curves: Sequence[Sequence[Row]]) -> list[float]:
     """The errors of `_TARGETS` that at least half of the curves reach, or else the decade that half reach."""
-    if not curves:
-        return []
     reached = sorted(min(map(error_of, rows)) for rows in curves)
-    half = reached[len(reached) // 2]
-    loosest = float(np.median([max(map(error_of, rows)) for rows in curves]))
-    targets = [error for error in _TARGETS if half <= error and error <= 10.0 * loosest]
-    return targets or [10.0 ** math.ceil(math.log10(half))]
+    if not reached:
+        return []
+    half, loosest = reached[len(reached) // 2], float(np.median([max(map(error_of, rows)) for rows in curves]))
+    return [e for e in _TARGETS if half <= e <= 10.0 * loosest] or [10.0 ** math.ceil(math.log10(half))]
 
 
 def _work(ordered: Sequence[Row], error: float) -> tuple[float, ...]:
