@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rbdae import _check
 
@@ -62,6 +62,13 @@ def is_special(path: Path) -> bool:
 def harmless(cell: T) -> T | str:
     """A table cell for a file; text that a spreadsheet would evaluate as a formula gets an apostrophe."""
     return f"'{cell}" if isinstance(cell, str) and cell[:1] and cell[:1] in "=+-@\t\r" else cell
+
+
+def write_csv(path: Path, frame: Any, **options: Any) -> Path:
+    """Write a data frame as CSV; a name of a column that a spreadsheet would evaluate gets an apostrophe."""
+    with replacing(path) as new:
+        frame.rename(columns=harmless).to_csv(new, errors="backslashreplace", **options)
+    return path
 
 
 @contextmanager

@@ -27,7 +27,7 @@ import numpy as np
 import rbdae
 from rbdae import _check, study
 from rbdae._arrays import Vec
-from rbdae._files import harmless, replacing, writable
+from rbdae._files import replacing, writable, write_csv
 from rbdae.formulations import FORMULATIONS
 from rbdae.machine import cache
 from rbdae.models import MODELS
@@ -208,12 +208,9 @@ def _write(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -> N
 
 def write_states(solution: rbdae.Solution, path: Path) -> Path:
     """Write times, states of all bodies, quantities of joints and forces, and registered observables: the columns of
-    `Solution.to_pandas`. A name that a spreadsheet would evaluate gets an apostrophe."""
+    `Solution.to_pandas`."""
     names = ["states", "joints", "forces", *(each.name for each in further())]
-    frame = solution.to_pandas(names).rename(columns=harmless)
-    with replacing(path) as new:
-        frame.to_csv(new, index_label="t [s]", errors="backslashreplace")
-    return path
+    return write_csv(path, solution.to_pandas(names), index_label="t [s]")
 
 
 def _write_picture(figure: Any, path: Path) -> Path:

@@ -73,14 +73,6 @@ class Text(NamedTuple):
     kind: str = "text"
 
 
-class Items(NamedTuple):
-    """A list of sentences."""
-
-    items: tuple[str, ...]
-    tone: Tone = "plain"
-    kind: str = "items"
-
-
 class Table(NamedTuple):
     """A table that can be sorted and filtered, see `table`; columns have names and tooltips."""
 
@@ -102,7 +94,7 @@ class Figure(NamedTuple):
     kind: str = "figure"
 
 
-Block: TypeAlias = Facts | Text | Items | Table | Figure
+Block: TypeAlias = Facts | Text | Table | Figure
 
 
 class Section(NamedTuple):

@@ -241,7 +241,6 @@ def integrated(
         "rtol": rtol,
         "atol": atol,
         "events": tuple(map(EventLog, outcome.t_events, outcome.y_events)),
-        "segments": segments,
         "steps": none if asked.t_eval is not None and outcome.steps is None else outcome.steps,
         "options": {**said},
         "_projected": projectors[0] is not None if complete else None,

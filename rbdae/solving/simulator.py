@@ -304,7 +304,6 @@ class Simulator:
             stats=stats,
             rtol=self._segment.request.rtol,
             atol=self._segment.request.atol,
-            segments=segments,
             options={**self._said, "t_span": f"({t[0]!r}, {t[1]!r})", "dt": repr(self._dt)},
         )
 
@@ -475,7 +474,7 @@ class _InPieces:
         """All accepted steps, the problems that hold from time to time, and the cost."""
         if not self._runs:
             return Steps(np.array([self.t]), self.y[None]), Segments((self._here,)), Stats()
-        parts = [run._segments for run in self._runs]
+        parts = [run.segments for run in self._runs]
         times = [t for run, part in zip(self._runs, parts, strict=True) for t in (float(run.t[0]), *part.times)]
         problems = [problem for part in parts for problem in part.problems]
         *before, last = self._runs

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, final
 
 from rbdae import _check
-from rbdae._files import checked, harmless, replacing
+from rbdae._files import checked, harmless, replacing, write_csv
 from rbdae.formulations import Formulation
 from rbdae.problem.projection import Projection
 from rbdae.study.diagrams import picture, report_comparison
@@ -188,11 +188,7 @@ class Comparison:
     def to_csv(self, path: str | Path) -> Path:
         """Write `frame` as CSV with a header; returns the path. Text that a spreadsheet would evaluate gets an
         apostrophe."""
-        target = checked("to_csv: path", path, "results.csv")
-        frame = self.frame.map(harmless)
-        with replacing(target) as new:
-            frame.to_csv(new, index=False, errors="backslashreplace")
-        return target
+        return write_csv(checked("to_csv: path", path, "results.csv"), self.frame.map(harmless), index=False)
 
     def to_json(self, path: str | Path) -> Path:
         """Write rows, reference and versions as JSON, for `from_json`; returns the path.
