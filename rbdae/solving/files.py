@@ -194,21 +194,12 @@ def units(problem: Problem) -> tuple[str, ...]:
     """The unit of each unknown, in the order of ``problem.labels``; empty for numbers, and where it depends on the
     formulation: quasi-velocities of joints, internal states of forces, multipliers."""
     layout, turns = problem.layout, "" if problem.workspace.settings.chart.internal else "rad"
-    out = []
-    for k, label in enumerate(problem.labels):
-        name = label.rpartition(".")[2]
+
+    def unit(k: int, name: str) -> str:
         if k < layout.q.stop:
-            out.append("m" if name in ("x", "y", "z") else turns)
-        elif k < layout.v.stop:
-            out.append(_velocity_unit(name))
-        else:
-            out.append("")
-    return tuple(out)
+            return "m" if name in ("x", "y", "z") else turns
+        if k >= layout.v.stop or name.startswith("nu"):
+            return ""
+        return "kg m^2/s" if name.startswith("pi_") else _VELOCITIES.get(name, "1/s")
 
-
-def _velocity_unit(name: str) -> str:
-    if name.startswith("nu"):
-        return ""
-    if name.startswith("pi_"):
-        return "kg m^2/s"
-    return _VELOCITIES.get(name, "1/s")
+    return tuple(unit(k, label.rpartition(".")[2]) for k, label in enumerate(problem.labels))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import partial
@@ -58,7 +58,7 @@ def compare(
         client's; None for this process
     resume : a file to which each finished run is written at once; runs already in it are not repeated. Runs of
         another mechanism, end time or reference in the same file are kept apart
-    progress : show a bar on standard error, if tqdm is installed
+    progress : show a bar on standard error (needs tqdm)
     limit : seconds of elapsed time after which a run is given up
     repeats : the largest number of timed runs of a short case, see `rbdae.study.run`
     **choices : `formulations`, `rotations`, `velocities`, `solvers`, `tolerances`, `steps`, `redundant`, `hold`,
@@ -79,7 +79,7 @@ def compare(
     rbdae.adapter.MissingSolver
         for a solver whose package is not installed
     ImportError
-        without cattrs for `resume`, and without cloudpickle for an executor of processes
+        without cattrs for `resume`, cloudpickle for an executor of processes, tqdm for `progress`
     OSError
         for a file that cannot be read or written
     KeyboardInterrupt
@@ -104,7 +104,7 @@ def compare(
     exact = _checked_reference(reference, end, system)
     if not wanted or not all(isinstance(case, Case) for case in wanted):
         raise ValueError(f"chosen must be a list of rbdae.study.Case, got {_check.show(chosen)}; see rbdae.study.cases")
-    _check.flag("compare", "progress", progress)
+    bar = _check.package("progress=True", "tqdm.auto").tqdm if _check.flag("compare", "progress", progress) else None
     seconds = _check.positive("compare", "limit", limit, "give seconds")
     most = _check.count("compare", "repeats", repeats)
     if executor is not None and not callable(getattr(executor, "submit", None)):
@@ -137,7 +137,8 @@ def compare(
 
     run_case = partial(run, system, exact=exact, limit=seconds, repeats=most)
     try:
-        for row in _shown(_rows(run_case, left, executor), len(left), progress):
+        rows = _rows(run_case, left, executor)
+        for row in bar(rows, total=len(left), desc="runs", mininterval=1.0) if bar else rows:
             done[row.case] = row
             if file is not None:
                 file.append(row)
@@ -176,18 +177,6 @@ def _packed(one: Callable[[Case], Row]) -> bytes:
 def _run_there(content: bytes, case: Case) -> Row:
     row: Row = pickle.loads(content)(case)
     return row
-
-
-def _shown(rows: Iterable[Row], total: int, progress: bool) -> Iterable[Row]:
-    """Rows with a bar on standard error, if requested and tqdm is installed."""
-    if not progress:
-        return rows
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return rows
-    bar: Iterable[Row] = tqdm(rows, total=total, desc="runs", mininterval=1.0)
-    return bar
 
 
 def _computed(system: System, t_end: float, wanted: Sequence[Case], limit: float) -> Reference:
