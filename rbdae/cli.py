@@ -20,7 +20,7 @@ from contextlib import nullcontext
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -222,40 +222,33 @@ def _write_picture(figure: Any, path: Path) -> Path:
 # ---------------------------------------------------------------- the mechanism
 
 
-class Target(NamedTuple):
-    """A mechanism with its name, default end time and one-line summary."""
-
-    name: str
-    system: rbdae.System
-    t_end: float | None
-    summary: str
-
-
-def _target(given: argparse.Namespace) -> Target:
-    """The mechanism of ``MODEL`` or ``FILE.py:FUNCTION``; its end time is stored in the arguments.
+def _target(given: argparse.Namespace) -> tuple[str, rbdae.System, str]:
+    """The name, system and one-line summary of ``MODEL`` or ``FILE.py:FUNCTION``; its end time is stored in the
+    arguments.
 
     Raises
     ------
     ValueError, TypeError, OSError
         for a model, file or function that does not exist, raises, or returns something else
     """
-    text = given.model
+    text, t_end = given.model, None
     file, _, function = (text, "", "") if text.endswith(".py") else text.rpartition(":")
     if file.endswith(".py"):
-        target = _of_file(Path(file), function)
+        name = f"{Path(file).name}:{function}"
+        system, summary = _of_file(Path(file), function), f"{function} of {Path(file).name}"
     elif text in MODELS:
-        target = Target(text, MODELS[text](), MODELS[text].t_end, MODELS[text].summary)
+        name, system, t_end, summary = text, MODELS[text](), MODELS[text].t_end, MODELS[text].summary
     else:
         raise ValueError(f"{_check.unknown('model', text, MODELS, most=1)}; for your own FILE.py:FUNCTION")
-    given.t_end = target.t_end if given.t_end is None else given.t_end
+    given.t_end = t_end if given.t_end is None else given.t_end
     if given.t_end is None:
-        raise ValueError(f"{target.name} has no end time of its own; say --t-end, in seconds")
+        raise ValueError(f"{name} has no end time of its own; say --t-end, in seconds")
     if given.t_end == 0.0:
         raise ValueError("--t-end is 0, where runs begin; give another end, in seconds")
-    return target
+    return name, system, summary
 
 
-def _of_file(path: Path, name: str) -> Target:
+def _of_file(path: Path, name: str) -> rbdae.System:
     module = _module(path)
     result = getattr(module, name, None) if name else None
     if result is None:
@@ -267,7 +260,7 @@ def _of_file(path: Path, name: str) -> Target:
         raise ValueError(f"{path}: {name}() {_told(error, path)}") from error
     if not isinstance(result, rbdae.System):
         raise TypeError(f"{path}:{name} gives {_check.show(result)}, no rbdae.System; return the system that it builds")
-    return Target(f"{path.name}:{name}", result, None, f"{name} of {path.name}")
+    return result
 
 
 def _module(path: Path) -> ModuleType:
@@ -307,8 +300,8 @@ def _run(given: argparse.Namespace) -> int:
     far."""
     solver_options = dict(map(_option, given.option))
     _check_outputs(given)
-    target = _target(given)
-    problem = rbdae.formulate(target.system, **_of(given, rbdae.formulate))
+    name, system, _ = _target(given)
+    problem = rbdae.formulate(system, **_of(given, rbdae.formulate))
     options = {"atol": given.rtol} | _of(given, rbdae.solve)
     interrupted = False
     try:
@@ -320,12 +313,12 @@ def _run(given: argparse.Namespace) -> int:
         if not isinstance(so_far, rbdae.Solution):
             raise
         solution, interrupted = so_far, True
-    print(_summary(target.name, solution))
+    print(_summary(name, solution))
     _write(
         {
             "trajectory": (given.save, solution.save),
             "states": (given.csv, lambda path: write_states(solution, path)),
-            "report": (given.report, lambda path: solution.report(path, title=target.name)),
+            "report": (given.report, lambda path: solution.report(path, title=name)),
             "picture": (given.plot, lambda path: _write_picture(solution.plot(), path)),
         }
     )
@@ -367,16 +360,16 @@ def _compare(given: argparse.Namespace) -> int:
     _check_outputs(given)
     if given.processes < 1:
         raise ValueError(f"--processes must be at least 1, got {given.processes}; 1 runs in this process")
-    target = _target(given)
+    _, system, summary = _target(given)
     cases = study.cases(**_of(given, study.cases) | {"options": options})
-    print(f"{target.summary}: {len(cases)} cases", flush=True)
+    print(f"{summary}: {len(cases)} cases", flush=True)
     # a fork of a process that has compiled kernels is not safe everywhere; a new one loads them from the cache
     new = multiprocessing.get_context("spawn")
     interrupted = False
     try:
         with nullcontext() if given.processes == 1 else ProcessPoolExecutor(given.processes, new) as executor:
             how = _of(given, study.compare)
-            compared = study.compare(target.system, chosen=cases, executor=executor, **how)
+            compared = study.compare(system, chosen=cases, executor=executor, **how)
     except KeyboardInterrupt as error:
         so_far = getattr(error, "comparison", None)
         if not isinstance(so_far, study.Comparison) or not so_far.rows:

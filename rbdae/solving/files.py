@@ -160,15 +160,7 @@ _VELOCITIES: Final = {
 
 
 def frame(run: Any, quantities: str | Iterable[str]) -> DataFrame:
-    """A data frame with the columns of some quantities, in the order of their names.
-
-    Raises
-    ------
-    ImportError
-        without pandas
-    ValueError
-        for unknown quantities, and for a trajectory without its problem
-    """
+    """A data frame with the columns of some quantities, in the order of their names; see `Solution.to_pandas`."""
     wanted = [quantities] if isinstance(quantities, str) else quantities
     wanted = _check.known("quantities", "quantity", wanted, ("unknowns", *TABLE))
     pandas = _check.package("to_pandas", "pandas")
