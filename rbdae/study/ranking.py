@@ -58,18 +58,18 @@ def failures(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return dict(sorted(out.items(), key=lambda item: -len(item[1])))
 
 
-def named(rows: Iterable[Row]) -> str:
-    """The forms, solvers and tolerances of runs."""
+def named(rows: Iterable[Row], most: int = 12) -> str:
+    """The forms, solvers and tolerances of runs, of so many curves at most."""
     of: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         of.setdefault(row.case.curve, []).append(row.case.at)
-    return "; ".join(f"{form}: {method} at {', '.join(at)}" for (form, method), at in of.items())
+    said = [f"{form}: {method} at {', '.join(at)}" for (form, method), at in of.items()]
+    return "; ".join(said[:most] + ([f"and {len(said) - most} more"] if len(said) > most else []))
 
 
 def rank(rows: Iterable[Row], errors: Iterable[float] | None = None) -> Any:
     """See `Comparison.ranking`."""
-    import pandas
-
+    pandas = _check.package("a ranking", "pandas")
     curves = curves_of(rows)
     targets = _default(list(curves.values())) if errors is None else _check.sizes("ranking", "errors", errors)
     lines = [(error, *curve, *_work(of, error)) for error in targets for curve, of in curves.items()]
