@@ -19,6 +19,7 @@ Each finished run is written to results/ at once. A stopped study continues when
 from __future__ import annotations
 
 import argparse
+import math
 import multiprocessing
 import os
 import textwrap
@@ -28,13 +29,14 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import rbdae
 from rbdae import study
 from rbdae.models import MODELS
-from rbdae.study import Case, Comparison, FinalState, Reference, Target
+from rbdae.study import Case, Comparison, FinalState, Reference
 from rbdae_papers import closed_form
 from rbdae_papers.null_space.claims import conclusions
 from rbdae_papers.null_space.multiples import mean_ratio, multiples, ratios, winners
@@ -186,7 +188,7 @@ def compare(
     """The study of one example."""
     chosen = STUDIES[example]
     end = chosen.t_end if t_end is None else t_end
-    return study.compare_cases(
+    return study.compare(
         MODELS[chosen.model](),
         end,
         cases(example, tolerances),
@@ -204,12 +206,12 @@ def words(example: str, found: Comparison) -> str:
     text = [f"Example {example}: {chosen.heading}, {len(found.rows)} runs to {found.reference.t_end:g} s", ""]
     groups = ((chosen.explicit, chosen.error, _operations(example)), (IMPLICIT, chosen.dae_error, None))
     for forms, error, operations in groups:
-        (target,) = found.ranking([error]).targets
-        first, *sentence = _winner(target, list(map(_named, forms)))
-        text += [*sentence, multiples(target, first, operations), ""]
+        ranking = found.ranking([error])
+        first, *sentence = _winner(ranking, list(map(_named, forms)))
+        text += [*sentence, multiples(ranking, first, operations), ""]
     text += [f"The null-space paper beside these runs, at an error of {chosen.error:.0e}:"]
     text += [conclusions(example, found, chosen.error), "", *_fixed_steps(found), ""]
-    return "\n".join([*text, "All pairs of form and solver:", str(found.ranking([chosen.error]))])
+    return "\n".join([*text, "All pairs of form and solver:", found.ranking([chosen.error]).to_string(index=False)])
 
 
 WORK = {"evaluations": "evaluations", "seconds": "processor time"}
@@ -219,23 +221,23 @@ def _named(form: Form) -> str:
     return ", ".join(form)
 
 
-def _winner(target: Target, forms: Sequence[str]) -> list[str]:
+def _winner(ranking: Any, forms: Sequence[str]) -> list[str]:
     """The form with the fewest evaluations by most solvers, and lines on the others' work."""
-    reached = [place for place in target.places if place.curve[0] in forms]
-    pairs = len(reached) + sum(curve[0] in forms for curve in target.beyond)
-    best = [p.curve[0] for p in winners(target).values() if p.curve[0] in forms and p.step is None]
+    of_forms, error = ranking[ranking["form"].isin(forms)], ranking["error"].iloc[0]
+    reached = of_forms[of_forms["seconds"] != math.inf]
+    best = [form for form in winners(ranking[ranking["step"].isna()]).values() if form in forms]
     if not best:
-        return [forms[0], f"No run of these forms reaches an error of {target.error:.0e}."]
-    means = {form: mean_ratio(ratios(target, form, forms[0])) for form in forms}
+        return [forms[0], f"No run of these forms reaches an error of {error:.0e}."]
+    means = {form: mean_ratio(ratios(ranking, form, forms[0])) for form in forms}
     first, *others = sorted(set(best), key=lambda form: (-best.count(form), means[form], form))
     ahead = [f"{first} takes the fewest evaluations with {best.count(first)} of {len(best)} solvers"]
     ahead += [f"{form} with {best.count(form)}" for form in others]
-    others_take = {what: [mean_ratio(ratios(target, f, first, what)) for f in forms if f != first] for what in WORK}
+    others_take = {what: [mean_ratio(ratios(ranking, f, first, what)) for f in forms if f != first] for what in WORK}
     much = [f"{np.nanmin(r):.2f} to {np.nanmax(r):.2f} times its {WORK[what]}" for what, r in others_take.items()]
     return [
         first,
         *textwrap.wrap(
-            f"To an error of {target.error:.0e}, which {len(reached)} of {pairs} pairs of form and solver reach, "
+            f"To an error of {error:.0e}, which {len(reached)} of {len(of_forms)} pairs of form and solver reach, "
             f"{', '.join(ahead)}. In the mean over solvers the other forms take {' and '.join(much)}:",
             118,
             break_on_hyphens=False,

@@ -9,7 +9,8 @@ from __future__ import annotations
 import inspect
 import math
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 from typing import Any, cast
 
 import attrs
@@ -33,6 +34,15 @@ _EXAMPLES = {(): "1.0", (3,): "(1.0, 2.0, 3.0)", (4,): "(1.0, 0.0, 0.0, 0.0)", (
 
 class NoSolution(ValueError):
     """Equations have no solution at a state; a run ends there, with what it has."""
+
+
+def package(what: str, name: str) -> Any:
+    """A package that is not needed otherwise; ImportError with the remedy if it is missing."""
+    try:
+        return import_module(name)
+    except ImportError:
+        name = name.partition(".")[0]
+        raise ImportError(f"{what} needs {name}: run `pip install {name}`") from None
 
 
 def show(value: object) -> str:
@@ -122,6 +132,34 @@ def names(what: str, value: object) -> list[str]:
     if wrong or not all(isinstance(item, str) for item in values):
         raise TypeError(f"{what} must be a list of strings, got {show(value if wrong else values)}; pass e.g. ['...']")
     return values
+
+
+def listed(what: str, value: Any) -> list[Any]:
+    """The items of a list without duplicates, at least one; refuses strings."""
+    try:
+        items = [] if isinstance(value, (str, bytes, Mapping)) else list(dict.fromkeys(value))
+    except TypeError:
+        items = []
+    if not items and (value or not isinstance(value, (list, tuple))):
+        raise TypeError(f"{what} must be a list, got {show(value)}; pass [{show(value)}]")
+    if not items:
+        raise ValueError(f"{what} must not be empty, got []; leave it out for all there are")
+    return items
+
+
+def known(what: str, one: str, value: Any, names: Iterable[str]) -> list[str]:
+    """Known names in the given order, without duplicates, at least one; `one` of them is called so."""
+    out = listed(what, value)
+    names = list(names)
+    for name in out:
+        if name not in names:
+            raise unknown(one, name, names)
+    return out
+
+
+def sizes(owner: str, what: str, value: Any) -> list[float]:
+    """Positive numbers without duplicates, the largest first, at least one."""
+    return sorted({positive(owner, what, each, "pass e.g. [1e-2, 1e-3]") for each in listed(what, value)}, reverse=True)
 
 
 def count(owner: str, what: str, value: object, least: int = 1) -> int:

@@ -7,10 +7,10 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rbdae import _check
 
@@ -36,6 +36,24 @@ def checked(owner: str, value: object, example: str) -> Path:
     return Path(text)
 
 
+def writable(owner: str, value: object, example: str, endings: Sequence[str] = ()) -> Path:
+    """A path for a file to write, with one of these endings if there are any.
+
+    Raises
+    ------
+    TypeError, ValueError, OSError
+        as `checked`, and for another ending, a missing folder, and a folder of this name
+    """
+    target = checked(owner, value, example)
+    if endings and target.suffix.lower() not in endings:
+        raise ValueError(f"{owner}: the name must end with {' or '.join(endings)}, got {target.name!r}")
+    if target.is_dir():
+        raise IsADirectoryError(f"{owner}: {target} is a folder; give the name of a file")
+    if not target.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{owner}: there is no folder {target.parent} to write {target.name} to; make it first")
+    return target
+
+
 def is_special(path: Path) -> bool:
     """Whether a path leads to a device, a pipe or a socket, which is written to directly."""
     return path.exists() and not path.is_file() and not path.is_dir()
@@ -44,6 +62,13 @@ def is_special(path: Path) -> bool:
 def harmless(cell: T) -> T | str:
     """A table cell for a file; text that a spreadsheet would evaluate as a formula gets an apostrophe."""
     return f"'{cell}" if isinstance(cell, str) and cell[:1] and cell[:1] in "=+-@\t\r" else cell
+
+
+def write_csv(path: Path, frame: Any, **options: Any) -> Path:
+    """Write a data frame as CSV; a name of a column that a spreadsheet would evaluate gets an apostrophe."""
+    with replacing(path) as new:
+        frame.rename(columns=harmless).to_csv(new, errors="backslashreplace", **options)
+    return path
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
-import importlib.util
 import inspect
 import multiprocessing
 import os
@@ -21,14 +20,14 @@ from contextlib import nullcontext
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import rbdae
 from rbdae import _check, study
 from rbdae._arrays import Vec
-from rbdae._files import harmless, replacing
+from rbdae._files import replacing, writable, write_csv
 from rbdae.formulations import FORMULATIONS
 from rbdae.machine import cache
 from rbdae.models import MODELS
@@ -177,17 +176,14 @@ def _check_outputs(given: argparse.Namespace) -> None:
     for name in _FILES:
         if (path := getattr(given, name, None)) is None:
             continue
-        if not path.absolute().parent.is_dir():
-            raise FileNotFoundError(f"--{name}: there is no folder {path.parent} to write {path.name} to")
-        if path.is_dir():
-            raise IsADirectoryError(f"--{name}: {path} is a folder; name a file")
+        writable(f"--{name}", path, "run")
         if path.resolve() == Path(str(getattr(given, "model", None)).rpartition(":")[0]).resolve():
             raise ValueError(f"--{name} would write over {path}, the file of the mechanism; name another file")
         if name == "report":
             check_report(path)
     for name, package in _NEEDS.items():
-        if getattr(given, name, None) and importlib.util.find_spec(package) is None:
-            raise ImportError(f"--{name} needs {package}, which is missing: run `pip install {package}`")
+        if getattr(given, name, None):
+            _check.package(f"--{name}", package)
     if getattr(given, "plot", None) is not None:
         from matplotlib.backend_bases import FigureCanvasBase
 
@@ -212,12 +208,9 @@ def _write(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -> N
 
 def write_states(solution: rbdae.Solution, path: Path) -> Path:
     """Write times, states of all bodies, quantities of joints and forces, and registered observables: the columns of
-    `Solution.to_pandas`. A name that a spreadsheet would evaluate gets an apostrophe."""
+    `Solution.to_pandas`."""
     names = ["states", "joints", "forces", *(each.name for each in further())]
-    frame = solution.to_pandas(names).rename(columns=harmless)
-    with replacing(path) as new:
-        frame.to_csv(new, index_label="t [s]", errors="backslashreplace")
-    return path
+    return write_csv(path, solution.to_pandas(names), index_label="t [s]")
 
 
 def _write_picture(figure: Any, path: Path) -> Path:
@@ -229,40 +222,33 @@ def _write_picture(figure: Any, path: Path) -> Path:
 # ---------------------------------------------------------------- the mechanism
 
 
-class Target(NamedTuple):
-    """A mechanism with its name, default end time and one-line summary."""
-
-    name: str
-    system: rbdae.System
-    t_end: float | None
-    summary: str
-
-
-def _target(given: argparse.Namespace) -> Target:
-    """The mechanism of ``MODEL`` or ``FILE.py:FUNCTION``; its end time is stored in the arguments.
+def _target(given: argparse.Namespace) -> tuple[str, rbdae.System, str]:
+    """The name, system and one-line summary of ``MODEL`` or ``FILE.py:FUNCTION``; its end time is stored in the
+    arguments.
 
     Raises
     ------
     ValueError, TypeError, OSError
         for a model, file or function that does not exist, raises, or returns something else
     """
-    text = given.model
+    text, t_end = given.model, None
     file, _, function = (text, "", "") if text.endswith(".py") else text.rpartition(":")
     if file.endswith(".py"):
-        target = _of_file(Path(file), function)
+        name = f"{Path(file).name}:{function}"
+        system, summary = _of_file(Path(file), function), f"{function} of {Path(file).name}"
     elif text in MODELS:
-        target = Target(text, MODELS[text](), MODELS[text].t_end, MODELS[text].summary)
+        name, system, t_end, summary = text, MODELS[text](), MODELS[text].t_end, MODELS[text].summary
     else:
         raise ValueError(f"{_check.unknown('model', text, MODELS, most=1)}; for your own FILE.py:FUNCTION")
-    given.t_end = target.t_end if given.t_end is None else given.t_end
+    given.t_end = t_end if given.t_end is None else given.t_end
     if given.t_end is None:
-        raise ValueError(f"{target.name} has no end time of its own; say --t-end, in seconds")
+        raise ValueError(f"{name} has no end time of its own; say --t-end, in seconds")
     if given.t_end == 0.0:
         raise ValueError("--t-end is 0, where runs begin; give another end, in seconds")
-    return target
+    return name, system, summary
 
 
-def _of_file(path: Path, name: str) -> Target:
+def _of_file(path: Path, name: str) -> rbdae.System:
     module = _module(path)
     result = getattr(module, name, None) if name else None
     if result is None:
@@ -274,7 +260,7 @@ def _of_file(path: Path, name: str) -> Target:
         raise ValueError(f"{path}: {name}() {_told(error, path)}") from error
     if not isinstance(result, rbdae.System):
         raise TypeError(f"{path}:{name} gives {_check.show(result)}, no rbdae.System; return the system that it builds")
-    return Target(f"{path.name}:{name}", result, None, f"{name} of {path.name}")
+    return result
 
 
 def _module(path: Path) -> ModuleType:
@@ -314,8 +300,8 @@ def _run(given: argparse.Namespace) -> int:
     far."""
     solver_options = dict(map(_option, given.option))
     _check_outputs(given)
-    target = _target(given)
-    problem = rbdae.formulate(target.system, **_of(given, rbdae.formulate))
+    name, system, _ = _target(given)
+    problem = rbdae.formulate(system, **_of(given, rbdae.formulate))
     options = {"atol": given.rtol} | _of(given, rbdae.solve)
     interrupted = False
     try:
@@ -327,12 +313,12 @@ def _run(given: argparse.Namespace) -> int:
         if not isinstance(so_far, rbdae.Solution):
             raise
         solution, interrupted = so_far, True
-    print(_summary(target.name, solution))
+    print(_summary(name, solution))
     _write(
         {
             "trajectory": (given.save, solution.save),
             "states": (given.csv, lambda path: write_states(solution, path)),
-            "report": (given.report, lambda path: solution.report(path, title=target.name)),
+            "report": (given.report, lambda path: solution.report(path, title=name)),
             "picture": (given.plot, lambda path: _write_picture(solution.plot(), path)),
         }
     )
@@ -374,16 +360,16 @@ def _compare(given: argparse.Namespace) -> int:
     _check_outputs(given)
     if given.processes < 1:
         raise ValueError(f"--processes must be at least 1, got {given.processes}; 1 runs in this process")
-    target = _target(given)
+    _, system, summary = _target(given)
     cases = study.cases(**_of(given, study.cases) | {"options": options})
-    print(f"{target.summary}: {len(cases)} cases", flush=True)
+    print(f"{summary}: {len(cases)} cases", flush=True)
     # a fork of a process that has compiled kernels is not safe everywhere; a new one loads them from the cache
     new = multiprocessing.get_context("spawn")
     interrupted = False
     try:
         with nullcontext() if given.processes == 1 else ProcessPoolExecutor(given.processes, new) as executor:
-            how = _of(given, study.compare_cases)
-            compared = study.compare_cases(target.system, chosen=cases, executor=executor, **how)
+            how = _of(given, study.compare)
+            compared = study.compare(system, chosen=cases, executor=executor, **how)
     except KeyboardInterrupt as error:
         so_far = getattr(error, "comparison", None)
         if not isinstance(so_far, study.Comparison) or not so_far.rows:

@@ -13,8 +13,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, sense
-from rbdae._files import replacing
-from rbdae.show.figures import OF_BODIES, need_matplotlib, new_figure, plain, writable
+from rbdae._files import replacing, writable
+from rbdae.show.figures import OF_BODIES, need_matplotlib, new_figure, plain
 from rbdae.show.scene import Kind, Scene, Traces, axis_label, scene, traces_at
 
 if TYPE_CHECKING:
@@ -134,18 +134,8 @@ class Animation:
         return canvas.figure
 
     def save(self, path: str | Path) -> Path:
-        """Write a file by its ending: ``.gif``, ``.mp4`` (with ffmpeg) or ``.html``.
-
-        Returns
-        -------
-        Path
-            the file written
-
-        Raises
-        ------
-        ValueError, FileNotFoundError, RuntimeError
-            for another ending, a missing folder or missing ffmpeg, before anything is drawn
-        """
+        """Write a file by its ending: ``.gif``, ``.mp4`` (with ffmpeg) or ``.html``; returns its path. Raises as
+        `animate`, before anything is drawn."""
         from matplotlib.animation import FFMpegWriter, PillowWriter
 
         target = _checked_path(path)
@@ -178,10 +168,9 @@ class Animation:
 
 
 def _checked_path(path: str | Path) -> Path:
-    """A file that can be written; `Animation.save` lists the errors."""
     from matplotlib.animation import FFMpegWriter
 
-    target = writable("animate", path, (".gif", ".mp4", ".html"))
+    target = writable("animate: path", path, "run.gif", (".gif", ".mp4", ".html"))
     if target.suffix.lower() == ".mp4" and not FFMpegWriter.isAvailable():
         raise RuntimeError(f"animate: {target.name!r} needs the program ffmpeg; install it, or write a .gif or .html")
     return target

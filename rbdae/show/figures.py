@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Ints, Vec
-from rbdae._files import checked
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,10 +26,7 @@ MOST_POINTS = 4000
 
 def need_matplotlib(what: str) -> None:
     """Raise ImportError with the remedy unless matplotlib is installed."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise ImportError(f"{what} needs matplotlib: run `pip install matplotlib`") from None
+    _check.package(what, "matplotlib.figure")
 
 
 def new_figure(what: str, size: tuple[float, float], **options: Any) -> Figure:
@@ -61,35 +55,6 @@ def plain(text: str) -> str:
     underscore from legends."""
     escaped = text.replace("$", r"\$")
     return f" {escaped}" if escaped.startswith("_") else escaped
-
-
-def writable(owner: str, path: str | Path, endings: Sequence[str]) -> Path:
-    """The file for a picture or page, checked.
-
-    Raises
-    ------
-    TypeError, ValueError, OSError
-        for a value that is not a path, another ending, a missing folder, and a folder of this name
-    """
-    target = checked(f"{owner}: path", path, f"run{endings[0]}")
-    if target.suffix.lower() not in endings:
-        raise ValueError(f"{owner}: the name must end with {' or '.join(endings)}, got {target.name!r}")
-    if target.is_dir():
-        raise IsADirectoryError(f"{owner}: {target} is a folder; give the name of a file")
-    if not target.absolute().parent.is_dir():
-        raise FileNotFoundError(f"{owner}: there is no folder {target.parent} to write {target.name} to; make it first")
-    return target
-
-
-def names(what: str, one: str, given: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Known names in the given order, without duplicates, at least one."""
-    known, chosen = list(known), list(dict.fromkeys(_check.names(what, given)))
-    if not chosen:
-        raise ValueError(f"{what} must name at least one {one}, got []; choose from {', '.join(known)}")
-    for name in chosen:
-        if name not in known:
-            raise _check.unknown(one, name, known)
-    return chosen
 
 
 def thinned(values: Vec, most: int = MOST_POINTS) -> Ints:

@@ -20,8 +20,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae._files import __version__, replacing
-from rbdae.show.figures import COLOURS, thinned, writable
+from rbdae._files import __version__, replacing, writable
+from rbdae.show.figures import COLOURS, thinned
 from rbdae.show.panels import Curve, Panel
 
 Tone: TypeAlias = Literal["plain", "good", "warning", "failure", "code", "html"]
@@ -73,14 +73,6 @@ class Text(NamedTuple):
     kind: str = "text"
 
 
-class Items(NamedTuple):
-    """A list of sentences."""
-
-    items: tuple[str, ...]
-    tone: Tone = "plain"
-    kind: str = "items"
-
-
 class Table(NamedTuple):
     """A table that can be sorted and filtered, see `table`; columns have names and tooltips."""
 
@@ -88,8 +80,6 @@ class Table(NamedTuple):
     head: tuple[tuple[str, str], ...]
     numeric: tuple[bool, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    curves: tuple[int, ...] = ()
-    figure: str = ""
     kind: str = "table"
 
 
@@ -104,7 +94,7 @@ class Figure(NamedTuple):
     kind: str = "figure"
 
 
-Block: TypeAlias = Facts | Text | Items | Table | Figure
+Block: TypeAlias = Facts | Text | Table | Figure
 
 
 class Section(NamedTuple):
@@ -150,8 +140,6 @@ def table(
     head: Mapping[str, str],
     rows: Iterable[Sequence[Value | Cell]],
     digits: int = 6,
-    curves: tuple[int, ...] = (),
-    figure: str = "",
 ) -> Table:
     """A table of texts and numbers, or of cells; a column without texts is numeric.
 
@@ -160,13 +148,11 @@ def table(
     name : its id in the page
     head : names of columns with tooltips
     digits : significant digits of numbers
-    curves : for each row, the number (`meta`) of its curve in the figures, or -1
-    figure : names of figures, separated by blanks, that show only curves with an unfiltered row
     """
     given = [tuple(row) for row in rows]
     numeric = tuple(bool(given) and not any(isinstance(row[k], str) for row in given) for k in range(len(head)))
     cells = tuple(tuple(value if isinstance(value, Cell) else cell(value, digits) for value in row) for row in given)
-    return Table(name, tuple(head.items()), numeric, cells, curves, figure)
+    return Table(name, tuple(head.items()), numeric, cells)
 
 
 # ---------------------------------------------------------------- figures, as plotly's data
@@ -289,16 +275,8 @@ def numbers(values: Vec, kind: str = "") -> dict[str, str]:
 
 
 def check_report(path: str | Path) -> Path:
-    """The file for a report, checked.
-
-    Raises
-    ------
-    TypeError, ValueError, OSError
-        as for `writable`
-    ImportError
-        if a package that writes reports is missing
-    """
-    target = writable("report", path, (".html",))
+    """The file for a report, checked by `writable`; ImportError if a package that writes reports is missing."""
+    target = writable("report: path", path, "run.html", (".html",))
     missing = [name for name in ("plotly", "jinja2", "itables") if find_spec(name) is None]
     if missing:
         raise ImportError(f"a report needs {', '.join(missing)}: run `pip install {' '.join(missing)}`")

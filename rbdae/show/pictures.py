@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import Vec, sense
 from rbdae.problem.observables import TABLE
-from rbdae.show.figures import names as known_names
 from rbdae.show.figures import need_matplotlib, new_figure, plain, style, thinned
 from rbdae.show.panels import (
     Panel,
@@ -109,7 +109,7 @@ def plot_solution(
 def _chosen_quantities(given: Iterable[str] | None, joints: Iterable[str] | None) -> list[str]:
     if given is None:
         return [*DEFAULT, *(() if joints is None else ["reactions"])]
-    names = known_names("quantities", "quantity", given, quantities())
+    names = _check.known("quantities", "quantity", given, quantities())
     if joints is not None and not _of("joints", names) and "joints" not in names:
         raise ValueError(
             f"plot: joints= is for reactions and quantities of joints; add 'reactions' or 'joints' to quantities, "
@@ -180,7 +180,7 @@ def _chosen(
 ) -> list[str]:
     """The chosen names, or the first of all with a note."""
     if names is not None:
-        return known_names(what, one, names, known)
+        return _check.known(what, one, names, known)
     if len(known) > MOST_ROWS:
         notes.append(f"the first {MOST_ROWS} of {len(known)} {what}; choose with {what}=[...]")
     return list(known)[:MOST_ROWS]

@@ -22,7 +22,6 @@ from rbdae.show.page import (
     Block,
     Facts,
     Figure,
-    Items,
     Page,
     Section,
     Table,
@@ -66,15 +65,7 @@ def report_run(
     bodies: Iterable[str] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write the report of a run.
-
-    Parameters
-    ----------
-    run : a `rbdae.Solution`
-    target : the file, from `check_report`
-    packages : versions of solver packages by name
-    bodies : names of the bodies in the diagrams; None for all, at most twelve
-    title : title of the page; None for form and solver
+    """Write the report of a run with the versions of solver packages by name; see `Solution.report`.
 
     Raises
     ------
@@ -105,7 +96,7 @@ def report_run(
     provenance: list[Block] = [Text("The report was written by"), Text(command(), "code")] if command() else []
     sections.append(Section("How it was made", (*provenance, Facts(tuple(versions(packages).items())))))
     summary: list[Block] = [Text(f"{run.message}.", "plain" if run.success else "failure")]
-    summary += [Items(tuple(warnings), "warning")] if warnings else []
+    summary += [Text(each, "warning") for each in warnings]
     sections.insert(0, Section("Summary", (*summary, Facts(tuple(facts(run))))))
     under = f"{len(run.t)} times" + (f", t = {run.t[0]:g} to {run.t[-1]:g} s" if len(run.t) else "")
     every = [body.name for body in run.problem.system.bodies]
@@ -328,7 +319,7 @@ def _steps(shown: View) -> Block:
     count = len(panel.curves[0].t)
     if not count:
         return Text("This run kept fewer than two steps, so it has no step sizes to show.")
-    times = () if shown.run.segments is None else tuple(map(float, shown.run.segments.times))
+    times = tuple(map(float, shown.run.segments.times))
     said = f"{count} accepted steps, each at its end."
     if times:
         said += f" The run continued {len(times)} times with other unknowns, equations or held inputs."

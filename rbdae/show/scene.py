@@ -11,7 +11,6 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
-from rbdae.show.figures import names
 from rbdae.show.symbols import (
     Moving,
     Placed,
@@ -176,7 +175,7 @@ def chosen(system: System, wanted: Iterable[str] | None) -> tuple[Body, ...]:
     if wanted is None:
         return system.bodies
     bodies = {body.name: body for body in system.bodies}
-    return tuple(bodies[name] for name in names("bodies", "body", wanted, bodies))
+    return tuple(bodies[name] for name in _check.known("bodies", "body", wanted, bodies))
 
 
 def axis_label(v: Vec) -> str:
@@ -228,12 +227,12 @@ def _traces(here: Placed, shown: tuple[Body, ...], traces: Traces) -> dict[str, 
     if not isinstance(traces, Mapping):
         return {
             name: here.at(by_name[name], by_name[name].center_of_mass)
-            for name in names("traces", "body", traces, by_name)
+            for name in _check.known("traces", "body", traces, by_name)
         }
     points = {}
     for label, pair in traces.items():
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(f"traces must be like {{'tip': ('rod', (0, 0, 1))}}, got {_check.show(traces)}")
-        (name,) = names("traces", "body", [pair[0]], by_name)
+        (name,) = _check.known("traces", "body", [pair[0]], by_name)
         points[label] = here.at(by_name[name], _check.vector(f"trace {label!r}", "point", pair[1]))
     return points

@@ -85,7 +85,7 @@ class EnergyOfRun:
         if counted is not None:
             return np.asarray(counted - counted[0])
         users = _of_time(problem, t, run.y)
-        out = _integral(run._segments, dense, t, _tolerance(self, run.rtol), users is not None)
+        out = _integral(run.segments, dense, t, _tolerance(self, run.rtol), users is not None)
         return out if users is None else out + users - users[0]
 
     @cached_property
@@ -117,7 +117,7 @@ def energy_of_run(run: Any) -> EnergyOfRun:
 
 def _counted(run: Any, t: Vec) -> Vec | None:
     """The work at times t, as a method of fixed steps counts it, segment after segment; None if it does not."""
-    segments: Segments = run._segments
+    segments: Segments = run.segments
     steps: Steps = run._accepted
     adapter, method = find_method(run.solver)
     out, total = np.zeros(len(t)), 0.0

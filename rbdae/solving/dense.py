@@ -9,7 +9,7 @@ step without a change of the rates at its ends.
 
 Where the steps do not resolve the fast modes of a motion, rates are no guide: a state that is off by the tolerance has
 rates that are off by the tolerance times the fast frequency. The states are smooth as long as the fast modes are
-damped, and a polynomial through those at neighbouring steps is taken (`_Neighbours`).
+damped, and a polynomial through those at neighbouring steps is taken (`neighbours`).
 
 Multipliers that no error test sees (`Method.untested`), whose noise BDF codes extrapolate from step to step, are made
 again by elimination (`give_multipliers`).
@@ -67,7 +67,7 @@ class DenseOutput:
         self._t, self._y = t[rising], y[rising]
         self._rtol = rtol
         self._atol = np.broadcast_to(np.asarray(atol, dtype=float), y.shape[1:])
-        self._polynomials: dict[int, Piece | _Neighbours] = {}
+        self._polynomials: dict[int, Piece] = {}
         self._interpretations = [Interpretation(problem.workspace) for problem in segments.problems]
         self._unit = [_unit_quaternions(problem) for problem in segments.problems]
 
@@ -133,7 +133,7 @@ class DenseOutput:
         inside = k if k + 1 == len(t) or self._segments.direction > 0.0 else k + 1
         return self._segments.number(float(t[inside]))
 
-    def _piece(self, k: int, number: int, d: int) -> Piece | _Neighbours:
+    def _piece(self, k: int, number: int, d: int) -> Piece:
         """The polynomial of the k-th step."""
         problem: Problem = self._segments.problems[number]
         layout = problem.layout
@@ -459,38 +459,19 @@ _NEAR = _MOST - 2
 """No polynomial needs states farther from a step than this number of steps."""
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class _Neighbours:
-    """y over one step.
-
-    Attributes
-    ----------
-    t, y : (k,) and (k, d), the states that the polynomial goes through
-    error : the estimated error in tolerances: the difference to a polynomial of one state less
-    """
-
-    t: Vec
-    y: Mat
-    error: float
-
-    def __call__(self, t: Vec) -> Mat:
-        """y (m, d) at times (m,) of the step."""
-        return _interpolate(self.t, self.y, t)
-
-
-def neighbours(t: Vec, y: Mat, k: int, scale: Vec) -> _Neighbours:
-    """The polynomial over the step from t[k] to t[k + 1], with the number of states that is estimated to be best.
+def neighbours(t: Vec, y: Mat, k: int, scale: Vec) -> Piece:
+    """The polynomial over the step from t[k] to t[k + 1] through the states of some steps around it: with the number of
+    states whose difference to one state less is smallest, which is its error.
 
     Parameters
     ----------
     t, y : (m,) and (m, d), the states of the segment
     scale : (d,) the tolerance of each unknown
     """
-    between = t[k] + (t[k + 1] - t[k]) * np.array([0.25, 0.5, 0.75])
-    chosen = [k, k + 1]
-    best = _Neighbours(t[chosen], y[chosen], np.inf)
-    before = best(between)
+    h = t[k + 1] - t[k]
+    between = t[k] + h * np.array([0.25, 0.5, 0.75])
+    chosen = best = [k, k + 1]
+    least, before = np.inf, _interpolate(t[chosen], y[chosen], between)
     while len(chosen) < min(_MOST, len(t)):
         below, above = chosen[0] - 1, chosen[-1] + 1
         left = t[k] - t[below] if below >= 0 else np.inf
@@ -498,10 +479,12 @@ def neighbours(t: Vec, y: Mat, k: int, scale: Vec) -> _Neighbours:
         chosen = [below, *chosen] if left <= right else [*chosen, above]
         values = _interpolate(t[chosen], y[chosen], between)
         error = float(np.max(np.abs(values - before) / scale, initial=0.0))
-        if error < best.error:
-            best = _Neighbours(t[chosen], y[chosen], error)
+        if error < least:
+            best, least = chosen, error
         before = values
-    return best
+    level = _points(len(best))
+    rates = legendre.legder(level.fit @ _interpolate(t[best], y[best], t[k] + h * level.u)) * (2.0 / h)
+    return Piece(float(t[k]), float(h), y[k], rates, np.zeros(y.shape[1]), least)
 
 
 def _interpolate(nodes: Vec, y: Mat, t: Vec) -> Mat:

@@ -20,7 +20,6 @@ from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.observables import TABLE, with_unit
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import consistent_start
-from rbdae.problem.timed import Segments
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -32,7 +31,7 @@ _SIGNATURE = ("formulation", "rotation", "velocity", "labels")
 
 def write_run(solution: Any, path: str | Path) -> Path:
     """Write a `rbdae.Solution`, see `rbdae.Solution.save`."""
-    problem, segments = solution.problem, solution.segments
+    problem = solution.problem
     of_problem = None if problem is None else {name: getattr(problem, name) for name in _SIGNATURE}
     metadata = {
         "format": _FORMAT,
@@ -44,14 +43,14 @@ def write_run(solution: Any, path: str | Path) -> Path:
         "atol": np.asarray(solution.atol).tolist(),
         "events": len(solution.events),
         "problem": None if of_problem is None else of_problem | {"labels": list(of_problem["labels"])},
-        "direction": solution._sense if segments is None else segments.direction,
+        "direction": solution._sense if problem is None else solution.segments.direction,
         "options": dict(solution.options),
     }
     arrays: dict[str, Any] = {"metadata": np.array(json.dumps(metadata)), "t": solution.t, "y": solution.y}
     if solution.steps is not None:
         arrays |= {"steps_t": solution.steps.t, "steps_y": solution.steps.y}
     if isinstance(problem, Problem):
-        segments = segments or Segments((problem,))
+        segments = solution.segments
         arrays["selection_t"] = np.array(segments.times)
         arrays["selection_y"] = np.array([each.y0 for each in segments.problems[1:]]).reshape(-1, problem.n)
         arrays |= to_arrays([each.selection for each in segments.problems])
@@ -92,11 +91,10 @@ def read_npz(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def read_run(path: str | Path, problem: Problem | None) -> dict[str, Any]:
     """The fields of a `rbdae.Solution` from a file, see `rbdae.load`; its events as (times, states)."""
     arrays, metadata = read_npz(path)
-    segments = None
     if problem is not None and metadata["problem"] is not None:
         _refuse_another_problem(path, problem, arrays, metadata["problem"])
         if isinstance(problem, Problem):
-            problem, segments = _restored(problem, arrays, float(metadata["direction"]))
+            problem = _restored(problem, arrays, float(metadata["direction"]))
     atol = np.asarray(metadata["atol"], dtype=float)
     return {
         "problem": problem,
@@ -109,7 +107,6 @@ def read_run(path: str | Path, problem: Problem | None) -> dict[str, Any]:
         "rtol": metadata["rtol"],
         "atol": float(atol) if atol.ndim == 0 else atol,
         "events": [(arrays[f"event_{k}_t"], arrays[f"event_{k}_y"]) for k in range(metadata["events"])],
-        "segments": segments,
         "steps": Steps(arrays["steps_t"], arrays["steps_y"]) if "steps_t" in arrays else None,
         "options": metadata["options"],
     }
@@ -134,8 +131,8 @@ def _refuse_another_problem(
             )
 
 
-def _restored(problem: Problem, arrays: Mapping[str, Any], direction: float) -> tuple[Problem, Segments]:
-    """The problem and the segments of a stored run; `y0` stays the state that it is, unless a later segment centres its
+def _restored(problem: Problem, arrays: Mapping[str, Any], direction: float) -> Problem:
+    """The problem of a stored run; `y0` stays the state that it is, unless a later segment centres its
     charts elsewhere: their parameters need not reach so far, and the state at the change is its start."""
     times = tuple(float(t) for t in arrays["selection_t"])
     problems: list[Problem] = []
@@ -148,7 +145,7 @@ def _restored(problem: Problem, arrays: Mapping[str, Any], direction: float) -> 
             y0 = problem.translated(t, y0, other)
         start = consistent_start(Interpretation(other.workspace), t, y0, problem.assembly)
         problems.append(replace(other, start=start))
-    return problems[0].by_time(problems[1:], times, direction), Segments(tuple(problems), times, direction)
+    return problems[0].by_time(problems[1:], times, direction)
 
 
 # ------------------------------------------------------------ tables of pandas: a row for each time
@@ -163,28 +160,16 @@ _VELOCITIES: Final = {
 
 
 def frame(run: Any, quantities: str | Iterable[str]) -> DataFrame:
-    """A data frame with the columns of some quantities, in the order of their names.
-
-    Raises
-    ------
-    ImportError
-        without pandas
-    ValueError
-        for unknown quantities, and for a trajectory without its problem
-    """
-    wanted = [quantities] if isinstance(quantities, str) else _check.names("quantities", quantities)
-    for name in wanted:
-        if name not in (known := ("unknowns", *TABLE)):
-            raise _check.unknown("quantity", name, known)
-    try:
-        import pandas
-    except ImportError:
-        raise ImportError("to_pandas needs pandas: run `pip install pandas`") from None
+    """A data frame with the columns of some quantities, in the order of their names; see `Solution.to_pandas`."""
+    wanted = [quantities] if isinstance(quantities, str) else quantities
+    wanted = _check.known("quantities", "quantity", wanted, ("unknowns", *TABLE))
+    pandas = _check.package("to_pandas", "pandas")
     listed = [column for name in wanted for column in columns(run, name)]
     names, index = [name for name, _ in listed], pandas.Index(run.t, name="t [s]")
     # names of bodies are free: a dictionary would lose one of two columns that happen to have the same name
     values = np.stack([each for _, each in listed], axis=1) if listed else None
-    return pandas.DataFrame(values, index=index, columns=names)
+    out: DataFrame = pandas.DataFrame(values, index=index, columns=names)
+    return out
 
 
 def columns(run: Any, name: str) -> _Columns:
@@ -201,21 +186,12 @@ def units(problem: Problem) -> tuple[str, ...]:
     """The unit of each unknown, in the order of ``problem.labels``; empty for numbers, and where it depends on the
     formulation: quasi-velocities of joints, internal states of forces, multipliers."""
     layout, turns = problem.layout, "" if problem.workspace.settings.chart.internal else "rad"
-    out = []
-    for k, label in enumerate(problem.labels):
-        name = label.rpartition(".")[2]
+
+    def unit(k: int, name: str) -> str:
         if k < layout.q.stop:
-            out.append("m" if name in ("x", "y", "z") else turns)
-        elif k < layout.v.stop:
-            out.append(_velocity_unit(name))
-        else:
-            out.append("")
-    return tuple(out)
+            return "m" if name in ("x", "y", "z") else turns
+        if k >= layout.v.stop or name.startswith("nu"):
+            return ""
+        return "kg m^2/s" if name.startswith("pi_") else _VELOCITIES.get(name, "1/s")
 
-
-def _velocity_unit(name: str) -> str:
-    if name.startswith("nu"):
-        return ""
-    if name.startswith("pi_"):
-        return "kg m^2/s"
-    return _VELOCITIES.get(name, "1/s")
+    return tuple(unit(k, label.rpartition(".")[2]) for k, label in enumerate(problem.labels))

@@ -241,7 +241,6 @@ def integrated(
         "rtol": rtol,
         "atol": atol,
         "events": tuple(map(EventLog, outcome.t_events, outcome.y_events)),
-        "segments": segments,
         "steps": none if asked.t_eval is not None and outcome.steps is None else outcome.steps,
         "options": {**said},
         "_projected": projectors[0] is not None if complete else None,
@@ -273,10 +272,7 @@ def _progress(wanted: bool | Callable[[float], None], segment: Segment) -> Itera
     if callable(wanted) or not wanted:
         yield wanted or None
         return
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError("progress=True needs tqdm: run `pip install tqdm`") from None
+    tqdm = _check.package("progress=True", "tqdm.auto").tqdm
     t0, t_end = segment.request.t0, segment.request.t_end
     shape = "{l_bar}{bar}| t = {n:.4g} of {total:.4g} [{elapsed}<{remaining}]"
     with tqdm(total=abs(t_end - t0), desc=segment.solver, bar_format=shape) as bar:

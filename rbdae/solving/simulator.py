@@ -28,7 +28,6 @@ from rbdae.problem.posed import posed
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Measured
-from rbdae.problem.timed import Segments
 from rbdae.solving.changes import Samples, sampled_of
 from rbdae.solving.checks import check_span
 from rbdae.solving.registry import solver_for
@@ -291,11 +290,10 @@ class Simulator:
 
     def solution(self) -> Solution:
         """All steps since the last reset as one run, with dense output; its segments are where inputs have changed."""
-        steps, segments, stats = self._engine.collected()
-        first, *later = segments.problems
+        steps, problem, stats = self._engine.collected()
         t = (float(steps.t[0]), float(steps.t[-1]))
         return Solution(
-            problem=first.by_time(later, segments.times, segments.direction),
+            problem=problem,
             t=steps.t,
             y=steps.y,
             solver=self.solver,
@@ -304,7 +302,6 @@ class Simulator:
             stats=stats,
             rtol=self._segment.request.rtol,
             atol=self._segment.request.atol,
-            segments=segments,
             options={**self._said, "t_span": f"({t[0]!r}, {t[1]!r})", "dt": repr(self._dt)},
         )
 
@@ -393,8 +390,8 @@ class _InPlace:
         self._stepper.back(at)
         del self._changes[changes:]
 
-    def collected(self) -> tuple[Steps, Segments, Stats]:
-        """All accepted steps, the problems that hold from time to time, and the cost."""
+    def collected(self) -> tuple[Steps, Problem, Stats]:
+        """All accepted steps, the problem that reads each of them, and the cost."""
         steps, stats = self._stepper.steps(), self._stepper.stats()
         kept = len(steps.t) > 0
         if not kept:
@@ -412,7 +409,7 @@ class _InPlace:
                 times.pop(), problems.pop()
             problems.append(here)
             times.append(t)
-        return steps, Segments(tuple(problems), tuple(times)), stats
+        return steps, problems[0].by_time(problems[1:], times), stats
 
 
 @final
@@ -471,18 +468,18 @@ class _InPieces:
         self._here, self._values, self._runs, n, self.t, self._y = mark
         del self._runs[n:]
 
-    def collected(self) -> tuple[Steps, Segments, Stats]:
-        """All accepted steps, the problems that hold from time to time, and the cost."""
+    def collected(self) -> tuple[Steps, Problem, Stats]:
+        """All accepted steps, the problem that reads each of them, and the cost."""
         if not self._runs:
-            return Steps(np.array([self.t]), self.y[None]), Segments((self._here,)), Stats()
-        parts = [run._segments for run in self._runs]
+            return Steps(np.array([self.t]), self.y[None]), self._here, Stats()
+        parts = [run.segments for run in self._runs]
         times = [t for run, part in zip(self._runs, parts, strict=True) for t in (float(run.t[0]), *part.times)]
         problems = [problem for part in parts for problem in part.problems]
         *before, last = self._runs
         t = np.concatenate([*(run.t[:-1] for run in before), last.t])
         y = np.concatenate([*(run.y[:-1] for run in before), last.y])
         stats = joined_stats([run.stats for run in self._runs])
-        return Steps(t, y), Segments(tuple(problems), tuple(times[1:])), stats
+        return Steps(t, y), problems[0].by_time(problems[1:], times[1:]), stats
 
 
 _Engine: TypeAlias = _InPlace | _InPieces

@@ -75,7 +75,6 @@ class Solution:
     rtol, atol : tolerances of the run, as asked for, or the tightest that the solver can use if they were tighter (then
         the message says so)
     events : one `EventLog` for each event: ``events[k].t`` is SciPy's ``t_events[k]``
-    segments : the problems of the run, if it changed its selection on the way
     steps : the accepted steps of a run with ``t_eval``; None if t and y are the steps
     options : what else `rbdae.solve` was asked for, as text: `t_span`, `projection`, `step`, the package's own options
     _said : the message, without the singular positions that are looked for when it is read
@@ -92,7 +91,6 @@ class Solution:
     rtol: float
     atol: float | Vec
     events: tuple[EventLog, ...] = ()
-    segments: Segments | None = None
     steps: Steps | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     _projected: bool | None = None
@@ -131,12 +129,14 @@ class Solution:
         return Steps(self.t, self.y) if self.steps is None else self.steps
 
     @property
-    def _segments(self) -> Segments:
-        return self.segments or Segments((self._problem,), direction=self._sense)
+    def segments(self) -> Segments:
+        """The problems of the run, and the times from which on they hold."""
+        problem = self._problem
+        return getattr(problem, "_segments", None) or Segments((problem,), direction=self._sense)
 
     def problem_at(self, t: float) -> Problem:
         """The problem whose selection holds at time t: its `rhs` and `residual` take a state of that time."""
-        out: Problem = self._segments.at(t)
+        out: Problem = self.segments.at(t)
         return out
 
     @property
@@ -152,7 +152,7 @@ class Solution:
         if not isinstance(problem, Problem):
             raise TypeError(f"only a rbdae.Problem has states between the steps of its runs, not {problem!r}")
         steps = self._accepted
-        return DenseOutput(self._segments, steps.t, steps.y, self.rtol, self.atol)
+        return DenseOutput(self.segments, steps.t, steps.y, self.rtol, self.atol)
 
     def __call__(self, t: ArrayLike) -> Mat:
         """y at a time, shape (n,), or at times (k,), shape (k, n), within the run.
@@ -184,7 +184,7 @@ class Solution:
         """Times near which the joints of a loop passed a singular position, see `rbdae.solving.along`. Looked for at
         the accepted steps, whatever ``t_eval`` was: output times may leave it out."""
         steps = self._accepted if self._accepted.t.size else Steps(self.t, self.y)
-        order = slice(None, None, 1 if self._segments.direction > 0.0 else -1)
+        order = slice(None, None, 1 if self.segments.direction > 0.0 else -1)
         return singular_times(self._problem, steps.t[order], steps.y[order])[order]
 
     @cached_property
@@ -255,7 +255,7 @@ class Solution:
     def projected(self, projection: Projection | None = None) -> Solution:
         """This trajectory with every row projected onto the constraints ([NS], section 6)."""
         wanted = True if projection is None else projection
-        projectors = [bind_projection(problem, wanted) for problem in self._segments.problems]
+        projectors = [bind_projection(problem, wanted) for problem in self.segments.problems]
         if None in projectors:
             raise ValueError(f"projected needs a rbdae.Projection, got {projection!r}")
         y = self._projected_rows(projectors, self.t, self.y)
@@ -266,7 +266,7 @@ class Solution:
     def _projected_rows(self, projectors: Sequence[StateProjector | None], t: Vec, y: Mat) -> Mat:
         """Project rows (m, n) at times t, each by the projector of its segment."""
         out = y.copy()
-        for time, row, k in zip(t, out, self._segments.numbers(t), strict=True):
+        for time, row, k in zip(t, out, self.segments.numbers(t), strict=True):
             if (projector := projectors[k]) is not None:
                 projector(float(time), row)
         return out

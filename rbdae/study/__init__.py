@@ -6,14 +6,11 @@ The other names are for your own references, and for studies whose rows you make
 from rbdae.study.case import Case as Case
 from rbdae.study.case import cases as cases
 from rbdae.study.comparing import compare as compare
-from rbdae.study.comparing import compare_cases as compare_cases
 from rbdae.study.comparison import COLUMNS as COLUMNS
 from rbdae.study.comparison import Comparison as Comparison
 from rbdae.study.one_run import Row as Row
 from rbdae.study.one_run import run as run
-from rbdae.study.ranking import Place as Place
-from rbdae.study.ranking import Ranking as Ranking
-from rbdae.study.ranking import Target as Target
+from rbdae.study.ranking import RANKED as RANKED
 from rbdae.study.references import Errors as Errors
 from rbdae.study.references import FinalState as FinalState
 from rbdae.study.references import Reference as Reference
@@ -22,7 +19,10 @@ from rbdae.study.references import final_state as final_state
 from rbdae.study.references import reference as reference
 from rbdae.study.stored import content_hash
 
+compare_cases = compare
+"""`compare` by its name for a list of cases."""
+
 fingerprint = content_hash
 """Content hash of a system. Results with another hash are not resumed."""
 
-__all__ = ["Case", "Comparison", "compare", "compare_cases"]
+__all__ = ["Case", "Comparison", "compare"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
@@ -22,9 +21,6 @@ from rbdae.solving.registry import solvers as known_solvers
 Options: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
 Redundant: TypeAlias = Literal["error", "minimum-norm"]
 OnSingularity: TypeAlias = Literal["stop", "switch"]
-
-TOLERANCES = (1e-4, 1e-6, 1e-8)
-"""Default tolerances of `rbdae.compare`."""
 
 _WORDS = {"redundant": ("error", "minimum-norm"), "on_singularity": ("stop", "switch")}
 
@@ -146,7 +142,9 @@ def cases(
 
     Parameters
     ----------
-    formulations, rotations, velocities, solvers, tolerances : choices to combine
+    formulations, rotations, velocities, solvers : names to combine (formulations may be values); impossible
+        combinations are left out
+    tolerances : rtol = atol of the runs
     redundant, hold, projection, on_singularity : the same for all cases, see `Case`
     options : options of each solver by its name, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
     steps : step sizes of fixed-step methods, s; these run once for each size, with the tightest of `tolerances`
@@ -159,11 +157,9 @@ def cases(
         for a solver whose package is not installed
     """
     forms = [*FORMULATIONS.values()] if formulations is None else _forms(formulations)
-    charts = _known("rotation", "rotations", rotations, CHARTS)
-    speeds = _known("velocity", "velocities", velocities, sorted({v for _, _, v in pairings()}))
-    listed = installed_solvers() if solvers is None else _listed("solvers", solvers)
-    if wrong := [name for name in listed if not isinstance(name, str)]:
-        raise TypeError(f"solvers must be names such as 'scipy:RK45', got {_check.show(wrong[0])}; see rbdae.solvers()")
+    charts = _known("rotations", "rotation", rotations, CHARTS)
+    speeds = _known("velocities", "velocity", velocities, {v for _, _, v in pairings()})
+    listed = installed_solvers() if solvers is None else _check.listed("solvers", solvers)
     methods = {name: find_method(name)[1] for name in listed}
     if options is not None and not isinstance(options, Mapping):
         raise TypeError(f"options must be a dictionary by the names of solvers, got {_check.show(options)}")
@@ -171,8 +167,10 @@ def cases(
     for name in solver_options:
         if name not in methods:
             raise ValueError(f"options are given for {name!r}, which is not among the solvers: {', '.join(methods)}")
-    sizes = _sizes("tolerances", tolerances, 1.0)
-    widths = None if steps is None else _sizes("steps", steps, math.inf)
+    sizes = _check.sizes("cases", "tolerances", tolerances)
+    if sizes[0] >= 1.0:
+        raise ValueError(f"tolerances must be below 1, got {sizes}; pass e.g. [1e-4, 1e-6]")
+    widths = None if steps is None else _check.sizes("cases", "steps", steps)
     knobs: dict[str, list[tuple[float, float | None]]] = {}
     for name, method in methods.items():
         if method.fixed_step and ("step" in dict(solver_options.get(name, ()))) == (widths is not None):
@@ -209,39 +207,13 @@ def installed_solvers() -> list[str]:
     return [s.name for s in known_solvers() if s.available and not find_method(s.name)[1].fixed_step]
 
 
-def _sizes(what: str, given: Iterable[float], below: float) -> list[float]:
-    """Positive numbers, the largest first."""
-    listed = _listed(what, given)
-    sizes = [_check.positive("cases", what, value, "pass e.g. [1e-2, 1e-3]") for value in listed]
-    if max(sizes) >= below:
-        raise ValueError(f"{what} must be below {below:g}, got {sizes}; pass e.g. [1e-2, 1e-3]")
-    return sorted(set(sizes), reverse=True)
-
-
-def _listed(what: str, given: Any) -> list[Any]:
-    """The items of a list without duplicates, at least one; refuses strings."""
-    try:
-        items = [] if isinstance(given, (str, bytes, Mapping)) else list(dict.fromkeys(given))
-    except TypeError:
-        items = []
-    if not items and (given or not isinstance(given, (list, tuple))):
-        raise TypeError(f"{what} must be a list, got {_check.show(given)}; pass [{_check.show(given)}]")
-    if not items:
-        raise ValueError(f"{what} must not be empty, got []; leave it out for all there are")
-    return items
+def _known(what: str, one: str, given: Iterable[str] | None, known: Iterable[str]) -> list[str]:
+    """Known names; all of them for None."""
+    return sorted(known) if given is None else _check.known(what, one, given, sorted(known))
 
 
 def _forms(given: Iterable[Any]) -> list[Formulation]:
     """Formulations by name or as values, without duplicates, in the order of the table."""
-    forms = {named(each) for each in _listed("formulations", given)}
+    forms = {named(each) for each in _check.listed("formulations", given)}
     order = [*FORMULATIONS]
     return sorted(forms, key=lambda f: (order.index(f.name) if f.name in order else len(order), str(f)))
-
-
-def _known(what: str, plural: str, names: Iterable[str] | None, known: Iterable[str]) -> list[str]:
-    """Known names without duplicates; all of them for None."""
-    wanted = sorted(known) if names is None else _listed(plural, names)
-    for name in wanted:
-        if name not in known:
-            raise _check.unknown(what, name, sorted(known))
-    return wanted

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import partial
@@ -17,13 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from rbdae import _check
-from rbdae.formulations import Formulation
-from rbdae.initial.given import Hold
-from rbdae.problem.projection import Projection
 from rbdae.show.page import versions
 from rbdae.solving.registry import adapter
 from rbdae.solving.solution import Solution
-from rbdae.study.case import TOLERANCES, Case, OnSingularity, Options, Redundant, cases
+from rbdae.study.case import Case, cases
 from rbdae.study.comparison import Comparison
 from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
 from rbdae.study.references import Reference, checked_end, refuse_disagreement
@@ -31,28 +28,22 @@ from rbdae.study.references import reference as reference_of
 from rbdae.study.stored import ResultsFile, content_hash
 from rbdae.system import System
 
+TOLERANCES = (1e-4, 1e-6, 1e-8)
+"""Default tolerances of `compare`."""
+
 
 def compare(
     system: System,
     t_end: float,
+    chosen: Sequence[Case] | None = None,
     *,
-    formulations: Iterable[str | Formulation] | None = None,
-    rotations: Iterable[str] | None = None,
-    velocities: Iterable[str] | None = None,
-    solvers: Iterable[str] | None = None,
-    tolerances: Iterable[float] = TOLERANCES,
-    steps: Iterable[float] | None = None,
-    redundant: Redundant = "error",
-    hold: Hold = (),
-    projection: Projection | bool | None = None,
-    options: Mapping[str, Options] | None = None,
-    on_singularity: OnSingularity = "stop",
     reference: Reference | Solution | None = None,
     executor: Executor | None = None,
     resume: str | Path | None = None,
     progress: bool = False,
     limit: float = LIMIT,
     repeats: int = REPEATS,
+    **choices: Any,
 ) -> Comparison:
     """Run a system with many formulations, rotations and solvers, and compare final errors, work, drift and energy.
 
@@ -60,23 +51,18 @@ def compare(
     ----------
     system : System
     t_end : end of all runs, s; they begin at 0, and go back in time if it is negative
-    formulations, rotations, velocities, solvers : lists of names to combine (formulations may be values); None for
-        every choice. Impossible combinations are left out
-    tolerances : rtol = atol of the runs
-    steps : step sizes of fixed-step methods, s; these run once for each size in place of each tolerance
-    redundant, hold : as for `rbdae.formulate`
-    projection : as for `rbdae.solve`
-    options : options of each solver by its name, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
-    on_singularity : ``"switch"`` centres rotations with a singular set at the start, and again during the run
+    chosen : your own list of cases; None combines `choices`
     reference : from `rbdae.study.reference`, `rbdae.study.Reference.from_solutions`, or a `Solution` that you trust;
-        None computes it by two formulations at 1e-13
+        None computes it by two formulations at 1e-13, with `redundant`, `hold` and `projection` of the first case
     executor : any `concurrent.futures.Executor`, such as a `ProcessPoolExecutor` with the context "spawn" or a Dask
         client's; None for this process
     resume : a file to which each finished run is written at once; runs already in it are not repeated. Runs of
         another mechanism, end time or reference in the same file are kept apart
-    progress : show a bar on standard error, if tqdm is installed
+    progress : show a bar on standard error (needs tqdm)
     limit : seconds of elapsed time after which a run is given up
     repeats : the largest number of timed runs of a short case, see `rbdae.study.run`
+    **choices : `formulations`, `rotations`, `velocities`, `solvers`, `tolerances`, `steps`, `redundant`, `hold`,
+        `projection`, `options`, `on_singularity`: lists to combine, and what all cases share, see `rbdae.study.cases`
 
     Returns
     -------
@@ -93,7 +79,7 @@ def compare(
     rbdae.adapter.MissingSolver
         for a solver whose package is not installed
     ImportError
-        without cattrs for `resume`, and without cloudpickle for an executor of processes
+        without cattrs for `resume`, cloudpickle for an executor of processes, tqdm for `progress`
     OSError
         for a file that cannot be read or written
     KeyboardInterrupt
@@ -107,54 +93,18 @@ def compare(
     >>> [row.failure for row in found.rows]
     ['', '', '']
     """
-    _check_system(system)
-    chosen = cases(
-        formulations,
-        rotations,
-        velocities,
-        solvers,
-        tolerances,
-        redundant=redundant,
-        hold=hold,
-        projection=projection,
-        options=options,
-        on_singularity=on_singularity,
-        steps=steps,
-    )
-    return compare_cases(
-        system,
-        t_end,
-        chosen,
-        reference=reference,
-        executor=executor,
-        resume=resume,
-        progress=progress,
-        limit=limit,
-        repeats=repeats,
-    )
-
-
-def compare_cases(
-    system: System,
-    t_end: float,
-    chosen: Sequence[Case],
-    *,
-    reference: Reference | Solution | None = None,
-    executor: Executor | None = None,
-    resume: str | Path | None = None,
-    progress: bool = False,
-    limit: float = LIMIT,
-    repeats: int = REPEATS,
-) -> Comparison:
-    """Compare your own list of cases; a computed reference takes `redundant`, `hold` and `projection` from the
-    first."""
-    _check_system(system)
+    if not isinstance(system, System):
+        raise TypeError(f"compare needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}")
+    if not system.bodies:
+        raise ValueError(f"compare: system has no bodies, got {_check.show(system)}; add some with add_body")
+    if chosen is not None and choices:
+        raise TypeError(f"compare: cases are chosen already, got also {', '.join(choices)}; give one of both")
+    wanted = list(dict.fromkeys(cases(**{"tolerances": TOLERANCES} | choices) if chosen is None else chosen))
     end = checked_end("compare", t_end)
     exact = _checked_reference(reference, end, system)
-    wanted = list(dict.fromkeys(chosen))
     if not wanted or not all(isinstance(case, Case) for case in wanted):
         raise ValueError(f"chosen must be a list of rbdae.study.Case, got {_check.show(chosen)}; see rbdae.study.cases")
-    _check.flag("compare", "progress", progress)
+    bar = _check.package("progress=True", "tqdm.auto").tqdm if _check.flag("compare", "progress", progress) else None
     seconds = _check.positive("compare", "limit", limit, "give seconds")
     most = _check.count("compare", "repeats", repeats)
     if executor is not None and not callable(getattr(executor, "submit", None)):
@@ -187,7 +137,8 @@ def compare_cases(
 
     run_case = partial(run, system, exact=exact, limit=seconds, repeats=most)
     try:
-        for row in _shown(_rows(run_case, left, executor), len(left), progress):
+        rows = _rows(run_case, left, executor)
+        for row in bar(rows, total=len(left), desc="runs", mininterval=1.0) if bar else rows:
             done[row.case] = row
             if file is not None:
                 file.append(row)
@@ -219,29 +170,13 @@ def _rows(one: Callable[[Case], Row], chosen: Sequence[Case], executor: Executor
 
 def _packed(one: Callable[[Case], Row]) -> bytes:
     """A function of a case, pickled for other processes with the users' functions."""
-    try:
-        import cloudpickle  # type: ignore[import-untyped]
-    except ImportError:
-        raise ImportError("an executor of processes needs cloudpickle: run `pip install cloudpickle`") from None
-    out: bytes = cloudpickle.dumps(one)
+    out: bytes = _check.package("an executor of processes", "cloudpickle").dumps(one)
     return out
 
 
 def _run_there(content: bytes, case: Case) -> Row:
     row: Row = pickle.loads(content)(case)
     return row
-
-
-def _shown(rows: Iterable[Row], total: int, progress: bool) -> Iterable[Row]:
-    """Rows with a bar on standard error, if requested and tqdm is installed."""
-    if not progress:
-        return rows
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return rows
-    bar: Iterable[Row] = tqdm(rows, total=total, desc="runs", mininterval=1.0)
-    return bar
 
 
 def _computed(system: System, t_end: float, wanted: Sequence[Case], limit: float) -> Reference:
@@ -255,14 +190,6 @@ def _computed(system: System, t_end: float, wanted: Sequence[Case], limit: float
 
 
 # ---------------------------------------------------------------- arguments
-
-
-def _check_system(system: System) -> None:
-    """Refuse values of another type, and systems without bodies."""
-    if not isinstance(system, System):
-        raise TypeError(f"compare needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}")
-    if not system.bodies:
-        raise ValueError(f"compare: system has no bodies, got {_check.show(system)}; add some with add_body")
 
 
 def _checked_reference(reference: Reference | Solution | None, t_end: float, system: System) -> Reference | None:

@@ -11,12 +11,13 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, final
 
-from rbdae._files import checked, harmless, replacing
+from rbdae import _check
+from rbdae._files import checked, harmless, replacing, write_csv
 from rbdae.formulations import Formulation
 from rbdae.problem.projection import Projection
 from rbdae.study.diagrams import picture, report_comparison
 from rbdae.study.one_run import Row
-from rbdae.study.ranking import Curve, Ranking, rank
+from rbdae.study.ranking import Curve, failures, named, rank, sentences
 from rbdae.study.references import Reference
 from rbdae.study.stored import packed, unpacked
 
@@ -65,6 +66,14 @@ COLUMNS: Final[dict[str, str]] = {name: about for name, (_, _, about) in _TABLE.
 """Columns of `Comparison.frame` and the meaning of their entries. Results of failed runs and counts that a package does
 not report are missing."""
 
+_PRINTED: Final = (
+    *("error_position", "error_orientation", "error_velocity", "evaluations", "jacobians", "steps"),
+    *("drift_position", "drift_velocity", "energy", "seconds", "wall_seconds", "timed"),
+)
+_FORMATS: Final = dict.fromkeys(("drift position", "drift velocity", "energy"), "{:.1e}".format) | dict.fromkeys(
+    ("seconds", "wall seconds"), "{:.4f}".format
+)
+
 _EXPLAINED = """\
 Drift is the largest violation of the constraints in SI units; energy is the largest error of its balance relative to
 the kinetic energy. Seconds are processor time of the solver, without loading, wall seconds are elapsed time: medians of
@@ -74,7 +83,7 @@ timed runs. The work for an error is interpolated between the tolerances."""
 @final
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Rows in the order of their cases; printed as a table that ends with the ranking in words.
+    """Rows in the order of their cases; printed as a table with a summary.
 
     Attributes
     ----------
@@ -90,13 +99,18 @@ class Comparison:
     resumed: int = 0
 
     def __str__(self) -> str:
-        failed = sum(bool(row.failure) for row in self.rows)
-        table = [preface(self.reference), "", *_lines(self), f"{len(self.rows)} runs, {failed} failed"]
-        return "\n".join([*table, "", str(self.ranking())])
+        lines = [preface(self.reference), "", *_table(self), f"{len(self.rows)} runs, {self._failed} failed", ""]
+        lines += sentences(self.ranking())
+        lines += ["Failed:"] if self._failed else []
+        lines += [f"  {len(of)}: {reason} ({named(of)})" for reason, of in failures(self.rows).items()]
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
-        failed = sum(bool(row.failure) for row in self.rows)
-        return f"Comparison(t_end={self.reference.t_end:g}, {len(self.rows)} runs, {failed} failed)"
+        return f"Comparison(t_end={self.reference.t_end:g}, {len(self.rows)} runs, {self._failed} failed)"
+
+    @property
+    def _failed(self) -> int:
+        return sum(bool(row.failure) for row in self.rows)
 
     @property
     def frame(self) -> Any:
@@ -107,18 +121,16 @@ class Comparison:
         ImportError
             without pandas
         """
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError("the table needs pandas: run `pip install pandas`") from None
+        pandas = _check.package("the table", "pandas")
         limit = self.reference.agreement.largest
         columns = {name: [_value(row, path) for row in self.rows] for name, (path, _, _) in _TABLE.items() if path}
         columns["below_reference"] = [None if e is None else int(e < limit) for e in columns["error"]]
         kinds = {name: kind for name, (_, kind, _) in _TABLE.items()}
         return pandas.DataFrame(columns, columns=list(_TABLE), dtype=object).astype(kinds)
 
-    def ranking(self, errors: Iterable[float] | None = None) -> Ranking:
-        """The best form and solver for each error; prints in words.
+    def ranking(self, errors: Iterable[float] | None = None) -> Any:
+        """The work of every form and solver for each error, the fastest first: a `pandas.DataFrame` with the columns of
+        `rbdae.study.RANKED`. Seconds and evaluations are infinite where no run has so small an error.
 
         Parameters
         ----------
@@ -126,6 +138,8 @@ class Comparison:
 
         Raises
         ------
+        ImportError
+            without pandas
         TypeError, ValueError
             for errors that are not a list of positive numbers
         """
@@ -150,8 +164,8 @@ class Comparison:
         return picture(self.rows, self.reference, curves)
 
     def report(self, path: str | Path) -> Path:
-        """Write one HTML file that opens without a network: the ranking in words, interactive work-precision diagrams,
-        all runs in a table that can be sorted and filtered, failures by reason, and versions.
+        """Write one HTML file that opens without a network: a summary, interactive work-precision diagrams, the
+        ranking and all runs in tables that can be sorted and filtered, failures by reason, and versions.
 
         Parameters
         ----------
@@ -174,11 +188,7 @@ class Comparison:
     def to_csv(self, path: str | Path) -> Path:
         """Write `frame` as CSV with a header; returns the path. Text that a spreadsheet would evaluate gets an
         apostrophe."""
-        target = checked("to_csv: path", path, "results.csv")
-        frame = self.frame.map(harmless)
-        with replacing(target) as new:
-            frame.to_csv(new, index=False, errors="backslashreplace")
-        return target
+        return write_csv(checked("to_csv: path", path, "results.csv"), self.frame.map(harmless), index=False)
 
     def to_json(self, path: str | Path) -> Path:
         """Write rows, reference and versions as JSON, for `from_json`; returns the path.
@@ -249,33 +259,21 @@ def preface(exact: Reference) -> str:
     return f"{end} {errors}\n{_EXPLAINED}"
 
 
-def bounded(value: float, agreement: float | None) -> str:
-    """An error as text; '<' and the bound if it is below the reference's accuracy."""
-    return f"<{agreement:.0e}" if agreement is not None and value < agreement else f"{value:.1e}"
-
-
-def _lines(found: Comparison) -> list[str]:
+def _table(found: Comparison) -> list[str]:
     """Lines of the runs that reached the end, under a heading for each formulation, rotation and velocity."""
-    rows, agreement = [row for row in found.rows if row.errors is not None], found.reference.agreement
+    rows = [row for row in found.rows if row.errors is not None]
     if not rows:
         return []
     frame = found.frame[[row.errors is not None for row in found.rows]]
-    shown = frame[["tolerance"]].copy()
-    width = max(len(row.case.method) for row in rows)
-    shown["  solver"] = [f"  {row.case.method:{width}}" for row in rows]
-    shown["tolerance"] = [f"{row.case.tolerance:.0e}" if row.case.step is None else row.case.at for row in rows]
-    shown = shown[["  solver", "tolerance"]]
+    shown = frame[list(_PRINTED)].astype({"jacobians": object}).fillna({"jacobians": "-"})
     for name in ("position", "orientation", "velocity"):
-        limit = getattr(agreement, name)
-        shown[f"error {name}"] = [bounded(getattr(row.errors, name), limit) for row in rows]
-    for name in ("evaluations", "jacobians", "steps", "drift_position", "drift_velocity", "energy"):
-        shown[name.replace("_", " ")] = frame[name]
-    shown = shown.astype({"jacobians": object}).fillna({"jacobians": "-"})
-    for name in ("seconds", "wall_seconds", "timed"):
-        shown[name.replace("_seconds", "")] = frame[name]
-    forms = {name: "{:.1e}".format for name in ("drift position", "drift velocity", "energy")}
-    forms |= dict.fromkeys(("seconds", "wall"), "{:.4f}".format)
-    head, *lines = shown.to_string(index=False, na_rep="-", formatters=forms).splitlines()
+        limit = getattr(found.reference.agreement, name)
+        shown[f"error_{name}"] = [f"<{limit:.0e}" if e < limit else f"{e:.1e}" for e in frame[f"error_{name}"]]
+    width = max(len(row.case.method) for row in rows)
+    shown.insert(0, "  solver", [f"  {row.case.method:{width}}" for row in rows])
+    shown.insert(1, "tolerance", [row.case.at for row in rows])
+    shown = shown.rename(columns=lambda name: name.replace("_", " "))
+    head, *lines = shown.to_string(index=False, na_rep="-", formatters=_FORMATS).splitlines()
     out, at = [head], iter(lines)
     for form, of_form in groupby(rows, key=lambda row: row.case.form):
         out += [form, *(next(at) for _ in of_form)]

@@ -7,8 +7,10 @@ and choice of the best curves. Both packages are imported with the first diagram
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import cycle
+from dataclasses import asdict
+from itertools import chain, cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,11 +22,10 @@ from rbdae.show.page import (
     Block,
     Cell,
     Facts,
-    Items,
     Page,
     Section,
+    Table,
     Text,
-    Value,
     as_json,
     check_report,
     command,
@@ -38,7 +39,7 @@ from rbdae.show.page import Figure as PageFigure
 from rbdae.show.page import axis as page_axis
 from rbdae.show.page import number as shown
 from rbdae.study.one_run import Row
-from rbdae.study.ranking import Curve, Ranking, curves_of, error_of, runs_of
+from rbdae.study.ranking import RANKED, Curve, curves_of, error_of, failures, named, sentences
 from rbdae.study.references import Reference
 
 if TYPE_CHECKING:
@@ -68,37 +69,23 @@ _HEIGHT, _GAP = 760, 0.2  # height of a page's figure, px, and the gap between i
 
 
 _FIRST = ("formulation", "rotation", "velocity", "solver", "tolerance", "error", "evaluations", "seconds", "steps")
-_TARGETS = {
-    "error": "of the end state, relative",
-    "form": "formulation, rotation, velocity",
-    "solver": "",
-    "seconds": "processor time, interpolated between the tolerances whose errors enclose this one",
-    "evaluations": "interpolated likewise",
-    "energy": "largest relative error of the balance in the loosest run with this accuracy",
-    "position drift": "of the same run",
-    "tolerance": "of the same run; for a fixed-step method its step, s",
-}
 
 
 def best_curves(every: _Curves) -> list[Curve]:
-    """The best curve of each formulation, then the next best of each form, in the table's order."""
+    """The best curve of each formulation, then the second best of each, and so on, in the table's order."""
 
     def cost(curve: Curve) -> float:
         """The mean logarithm of seconds and error: distance to the right and up."""
         rows = every[curve]
         return sum(math.log(max(r.stats.seconds, 1e-9)) + 0.2 * math.log(error_of(r)) for r in rows) / len(rows)
 
-    groups: tuple[Callable[[Curve], Any], ...] = (
-        lambda curve: curve[0].partition(",")[0],
-        lambda curve: curve[0],
-        lambda curve: (curve[0].partition(",")[0], curve[1]),
-        lambda curve: curve,
-    )
-    chosen: list[Curve] = []
-    for group in groups:
-        for curve in sorted(every, key=cost):
-            if len(chosen) < MOST and group(curve) not in map(group, chosen):
-                chosen.append(curve)
+    place: Counter[str] = Counter()
+    ranked: list[tuple[int, Curve]] = []
+    for curve in sorted(every, key=cost):
+        formulation = curve[0].partition(",")[0]
+        ranked.append((place[formulation], curve))
+        place[formulation] += 1
+    chosen = [curve for _, curve in sorted(ranked, key=lambda pair: pair[0])[:MOST]]
     return sorted(chosen, key=list(every).index)
 
 
@@ -177,10 +164,9 @@ def _checked(curves: Iterable[Curve], every: _Curves) -> list[Curve]:
 # ---------------------------------------------------------------- a page
 
 
-def figures(rows: Sequence[Row], reference: Reference) -> tuple[list[Curve], PageFigure, PageFigure]:
-    """All curves, and two interactive figures: error over work, and energy and drift over seconds."""
-    every = curves_of(rows)
-    curves, note = [*every], _below(rows, reference)
+def figures(every: _Curves, reference: Reference) -> tuple[PageFigure, PageFigure]:
+    """Two interactive figures: error over work, and energy and drift over seconds."""
+    note = _below(chain(*every.values()), reference)
     error: _Axis = (reference.axis, error_of)
     precision, caption = _spec(every, [(work, error) for work in WORK])
     if note:
@@ -190,7 +176,6 @@ def figures(rows: Sequence[Row], reference: Reference) -> tuple[list[Curve], Pag
         caption += f" {note[0].upper()}{note[1:]}."
     costs, other = _spec(every, [(SECONDS, ENERGY), (SECONDS, DRIFT)])
     return (
-        curves,
         PageFigure("work-precision", as_json(precision), _HEIGHT, caption),
         PageFigure("costs", as_json(costs), _HEIGHT, f"{other} Zeros are left out."),
     )
@@ -216,7 +201,6 @@ def _spec(every: _Curves, panels: Sequence[tuple[_Axis, _Axis]]) -> tuple[dict[s
                     "mode": "lines+markers",
                     "name": escaped(f"{form}: {curve[1]}"),
                     "legendgroup": str(k),
-                    "meta": k,
                     "showlegend": row == 0,
                     "visible": True if curve in best else "legendonly",
                     "x": [_positive(across[1](each)) for each in of],
@@ -236,7 +220,7 @@ def _spec(every: _Curves, panels: Sequence[tuple[_Axis, _Axis]]) -> tuple[dict[s
     look = layout(height=_HEIGHT, showlegend=True, **axes)
     caption = (
         "A colour and dashes for each form, a symbol for each solver. A click in the legend hides a curve, a double "
-        "click shows only it; a filter of the table of runs shows only its curves."
+        "click shows only it."
     )
     if left := len(every) - len(best):
         caption += f" A click in the legend shows {left} more curves."
@@ -265,21 +249,23 @@ def _told(row: Row) -> str:
 def report_comparison(found: Any, path: str | Path, preface: str, columns: Mapping[str, str]) -> Path:
     """Write the page of a `Comparison` with a preface and the meaning of its columns; see `Comparison.report`."""
     target = check_report(path)
-    rows, ranking = found.rows, found.ranking()
-    failed = sum(bool(row.failure) for row in rows)
-    curves, precision, costs = figures(rows, found.reference)
-    summary = [*_paragraphs(str(Ranking(ranking.targets)))]
+    rows, ranking, reasons = found.rows, found.ranking(), failures(found.rows)
+    failed = sum(map(len, reasons.values()))
+    curves = curves_of(rows)
+    precision, costs = figures(curves, found.reference)
+    summary = [Text(each) for each in sentences(ranking)]
     if failed:
         summary.append(Text(f"{failed} of {len(rows)} runs failed: see Failures.", "warning"))
-    failures = [(len(of), reason, "; ".join(runs_of(of))) for reason, of in ranking.failures.items()]
     head = {"runs": "", "reason": "without times and numbers", "which": ""}
+    which = [(len(of), reason, named(of)) for reason, of in reasons.items()]
+    reached = ranking[ranking["seconds"] != math.inf].round({"evaluations": 0})
     blocks: dict[str, Sequence[Block]] = {
         "Summary": [*summary, Text(preface)],
         "Work and precision": [precision] if curves else [],
         "Energy and drift": [costs] if curves else [],
-        "Cost of an error": _targets(ranking),
-        "Runs": [*_runs(found, curves, columns)],
-        "Failures": [table("failures", head, failures)] if failures else [],
+        "Cost of an error": [_table("targets", reached, RANKED)] if len(reached) else [],
+        "Runs": [*_runs(found, columns)],
+        "Failures": [table("failures", head, which)] if failed else [],
         "How it was made": [Text(command() or "rbdae.compare(...)", "code"), Facts(tuple(found.made.items()))],
     }
     forms, solvers = ({getattr(row.case, what) for row in rows} for what in ("form", "method"))
@@ -293,63 +279,30 @@ def report_comparison(found: Any, path: str | Path, preface: str, columns: Mappi
     return write(page, target)
 
 
-def _paragraphs(text: str) -> Iterator[Block]:
-    """Paragraphs of sentences, and lists of the indented lines below them."""
-    items: list[str] = []
-    for line in [*text.splitlines(), ""]:
-        if line.startswith(" "):
-            items.append(line.strip())
-            continue
-        if items:
-            yield Items(tuple(items))
-            items = []
-        if line:
-            yield Text(line)
+def _table(name: str, frame: Any, tips: Mapping[str, str]) -> Table:
+    """A table of a data frame without its empty columns."""
+    rows = frame.astype(object).where(frame.notna(), None)
+    used = [each for each in rows if any(value not in ("", None) for value in rows[each])]
+    return table(name, {each.replace("_", " "): tips[each] for each in used}, rows[used].values.tolist(), 3)
 
 
-def _targets(ranking: Ranking) -> list[Block]:
-    """Interpolated work of every form and solver for each error."""
-    rows: list[tuple[Value, ...]] = [
-        (
-            target.error,
-            *place.curve,
-            place.seconds,
-            round(place.evaluations) if place.evaluations == place.evaluations else None,
-            place.energy,
-            place.drift,
-            place.tolerance if place.step is None else f"step {place.step:g}",
-        )
-        for target in ranking.targets
-        for place in target.places
-    ]
-    return [table("targets", _TARGETS, rows, 3)] if rows else []
-
-
-def _runs(found: Any, curves: Sequence[Curve], columns: Mapping[str, str]) -> Iterator[Block]:
+def _runs(found: Any, columns: Mapping[str, str]) -> Iterator[Block]:
     """A table of all runs, with the columns in which they differ."""
-    agreement = found.reference.agreement
-    frame = found.frame.astype(object).where(found.frame.notna(), None)
-    order = [*_FIRST, *(name for name in columns if name not in (*_FIRST, "failure", "reason")), "failure"]
-    values = {name: {*frame[name]} for name in order}
-    alike = [name for name in order[len(_FIRST) : -1] if len(values[name]) == 1 and not values[name] & {"", None}]
-    if alike:
-        same = ", ".join(f"{name.replace('_', ' ')} = {frame[name].iloc[0]}" for name in alike)
-        yield Text(f"The same in all runs: {same}.")
-    used = [name for name in order if values[name] - {"", None} and name not in alike]
-    bounds = {f"error_{name}": getattr(agreement, name) for name in ("position", "orientation", "velocity")}
-    bounds["error"] = agreement.largest
-    cells = [[_bounded(row[name], bounds.get(name)) for name in used] for _, row in frame.iterrows()]
-    numbers = tuple(-1 if row.errors is None else curves.index(row.case.curve) for row in found.rows)
-    head = {name.replace("_", " "): columns[name] for name in used}
-    yield table("runs", head, cells, 3, curves=numbers, figure="work-precision costs" if curves else "")
+    frame, agreement = found.frame, found.reference.agreement
+    others = [name for name in columns if name not in (*_FIRST, "failure", "reason")]
+    alike = [name for name in others if frame[name].nunique(dropna=False) == 1]
+    told = ((name, frame[name].iloc[0]) for name in alike if frame[name].notna().all())
+    if same := [f"{name.replace('_', ' ')} = {value}" for name, value in told if value != ""]:
+        yield Text(f"The same in all runs: {', '.join(same)}.")
+    shown = frame[[*_FIRST, *(name for name in others if name not in alike), "failure"]].astype(object)
+    bounds = {"error": agreement.largest, **{f"error_{name}": each for name, each in asdict(agreement).items()}}
+    for name in bounds.keys() & shown:
+        shown[name] = [_bounded(value, bounds[name]) for value in frame[name]]
+    yield _table("runs", shown, columns)
 
 
-def _bounded(value: Any, bound: float | None) -> Value | Cell:
-    """The error; '<' and the bound if it is smaller; 'failed' if there is no error."""
-    shown: Value | Cell = value
-    if bound is not None:
-        if value is None:
-            shown = Cell("failed", FAR)
-        elif isinstance(value, float) and value < bound:
-            shown = Cell(f"<{bound:.0e}", repr(value))
-    return shown
+def _bounded(error: float, bound: float) -> float | Cell:
+    """The error; '<' and the bound if it is smaller; 'failed' if there is none."""
+    if math.isnan(error):
+        return Cell("failed", FAR)
+    return Cell(f"<{bound:.0e}", repr(error)) if error < bound else error

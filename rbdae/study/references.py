@@ -101,14 +101,9 @@ def state_at_end(solution: Solution) -> FinalState:
 
 def _exact(solution: Solution) -> FinalState:
     """The last state of a run, with the sizes over the run."""
-    problem, states, t = solution.problem, list(solution.states.values()), solution.t
-    assert problem is not None
+    problem, states, t = solution._problem, solution.states.values(), solution.t
     velocities = problem.natural(t, solution.y)[..., 12:15]  # of the centres, as in the last state
-    moving = (
-        [s.center_of_mass for s in states],
-        np.moveaxis(velocities, -2, 0),
-        [s.angular_velocity for s in states],
-    )
+    moving = ([s.center_of_mass for s in states], velocities.swapaxes(0, 1), [s.angular_velocity for s in states])
     x, v, Om = (float(np.sqrt(np.max(np.sum(np.square(values), axis=(0, -1))))) for values in moving)
     duration, length = abs(float(t[-1] - t[0])), solution.problem_at(float(t[-1])).model.scales.length
     sizes = (max(x, _REST * length), max(v, _REST * length / duration), max(Om, _REST / duration))
@@ -215,7 +210,7 @@ def reference(
     end = checked_end("reference", t_end)
     seconds = _check.positive("reference", "limit", limit, "give seconds")
     options: dict[str, Any] = {"solver": "scipy:DOP853", "rtol": 1e-13, "atol": 1e-13, "projection": projection}
-    states = []
+    solutions = []
     for formulation, rotation in REFERENCES:
         problem = formulate(system, formulation, rotation=rotation, redundant=redundant, hold=hold)
         try:
@@ -224,9 +219,8 @@ def reference(
             raise RuntimeError(f"no reference: {formulation} was {error}; {_REMEDY}") from None
         if not solution.success:
             raise RuntimeError(f"no reference: {formulation} by {solution.message}; {_REMEDY}")
-        states.append(_exact(solution))
-    first, second = states
-    return Reference(end, (first, second), errors(first, second))
+        solutions.append(solution)
+    return replace(Reference.from_solutions(*solutions), about=_COMPUTED)
 
 
 def refuse_disagreement(found: Reference, tightest: float) -> None:

@@ -20,7 +20,8 @@ from typing import Any, TypeVar, Union, final, get_args, get_origin
 
 import numpy as np
 
-from rbdae._files import __version__, checked
+from rbdae import _check
+from rbdae._files import __version__, writable
 from rbdae.formulations import Formulation
 from rbdae.formulations.table import written
 from rbdae.laws.copies import content_of
@@ -44,11 +45,7 @@ def _converter() -> Any:
     ImportError
         without cattrs
     """
-    try:
-        from cattrs import Converter
-    except ImportError:
-        raise ImportError("files of a study need cattrs: run `pip install cattrs`") from None
-    out = Converter(detailed_validation=False)
+    out = _check.package("a file of a study", "cattrs").Converter(detailed_validation=False)
     out.register_unstructure_hook(float, lambda x: None if math.isnan(x) else x)
     out.register_structure_hook(float, lambda x, _: math.nan if x is None else float(x))
     out.register_unstructure_hook_func(_is_array, lambda x: x.tolist())
@@ -102,15 +99,13 @@ class ResultsFile:
     """
 
     def __init__(self, path: str | Path, fingerprint: str, given: Reference | None, about: tuple[Any, ...]) -> None:
-        self.path = checked("resume", path, "results/run.jsonl")
+        self.path = writable("resume", path, "results/run.jsonl")
         study = json.dumps([_FORMAT, __version__, fingerprint, packed(given), repr(about)], sort_keys=True)
         self._key = hashlib.sha256(study.encode()).hexdigest()[:24]
         self.reference: Reference | None = None
         self.rows: dict[Case, Row] = {}
         if self.path.exists():
             self._read()
-        elif not self.path.absolute().parent.is_dir():
-            raise FileNotFoundError(f"resume: there is no folder {self.path.parent} for {self.path.name}")
 
     def usable_rows(self, limit: float) -> dict[Case, Row]:
         """Finished runs, except those given up after a shorter limit, s."""

@@ -91,7 +91,7 @@ def test_a_passage_is_found_in_the_unknowns_of_every_form(formulation):
     y = np.array(
         [inside.unknowns_of(problem, motion.problem, t, row) for t, row in zip(motion.t, motion.y, strict=True)]
     )
-    here = replace(motion, problem=problem, y=y, segments=None)
+    here = replace(motion, problem=problem, y=y)
     assert np.abs(problem.natural(motion.t[0], y[0]) - motion.problem.natural(motion.t[0], motion.y[0])).max() < 1e-12
     assert here.singular_times == pytest.approx([in_a_line(1)], abs=1e-3)
 

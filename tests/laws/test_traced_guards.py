@@ -151,7 +151,7 @@ def test_code_of_loops_holds_along_runs():
     """One recording serves for all states of a run that selects velocities again."""
     problem = CRANK.problem("auto")
     solution = rbdae.solve(problem, (0.0, 3.0), solver="scipy:DOP853", rtol=1e-7, atol=1e-7, projection=True)
-    assert solution.success and solution.segments is not None and len(solution.segments.problems) > 1
+    assert solution.success and len(solution.segments.problems) > 1
     parts = solution.segments.problems
     assert solution.stats.fallbacks == 0 and sum(part.callbacks._fallbacks for part in parts) == 0
     memory = [part.workspace.memory for part in parts]

@@ -51,7 +51,7 @@ def test_a_damaged_study_gives_right_numbers_or_a_word(tmp_path):
     top, path = rbdae.models.heavy_top(), tmp_path / "study.jsonl"
     cases = [study.Case("null-space", "quaternion", "angular", "rbdae:dopri5", tolerance) for tolerance in (1e-4, 1e-6)]
     given: dict[str, Any] = {"reference": study.reference(top, 0.02), "resume": path, "repeats": 1}
-    wanted = [row.errors for row in study.compare_cases(top, 0.02, cases, **given).rows]
+    wanted = [row.errors for row in study.compare(top, 0.02, cases, **given).rows]
     content, rng = path.read_bytes(), np.random.default_rng(23)
     for k in range(40):
         damaged = bytearray(content)
@@ -61,7 +61,7 @@ def test_a_damaged_study_gives_right_numbers_or_a_word(tmp_path):
             del damaged[int(rng.integers(len(damaged))) :]
         path.write_bytes(damaged)
         try:
-            found = study.compare_cases(top, 0.02, cases, **given).rows
+            found = study.compare(top, 0.02, cases, **given).rows
         except ValueError as error:
             assert "study.jsonl" in str(error) and len(str(error)) < 1000, k
         else:

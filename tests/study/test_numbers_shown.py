@@ -386,11 +386,9 @@ def test_the_points_of_a_study_are_its_runs(tmp_path):
         "position drift [SI]": lambda r: r.position_drift,
     }
     drawn = page_parts.curves(page)
-    curves = list(dict.fromkeys(row.case.curve for row in compared.rows))
     assert len(drawn) == 4 * 4 and set(page_parts.figures(page)) == {"work-precision", "costs"}
     for n, curve in enumerate(drawn):
-        rows = [row for row in compared.rows if row.case.curve == curves[curve.meta]]
-        assert curve.name == f"{rows[0].case.formulation}: {rows[0].case.solver}"
+        rows = [row for row in compared.rows if f"{row.case.formulation}: {row.case.solver}" == curve.name]
         work = "evaluations" if n < 4 else "seconds"  # the first panel is over evaluations
         assert curve.x.tolist() == [getattr(row.stats, work) for row in rows]
         assert curve.y.tolist() == [across[curve.label](row) for row in rows]
@@ -398,8 +396,9 @@ def test_the_points_of_a_study_are_its_runs(tmp_path):
     for form, solver, seconds, evaluations, energy, drift in (
         (row[1], row[2], *map(float, row[3:7])) for row in tables["targets"]
     ):
-        found = [p for t in compared.ranking().targets for p in t.places if p.curve == (form, solver)]
+        found = [p for p in compared.ranking().itertuples() if (p.form, p.solver) == (form, solver)]
         assert any(
-            (p.seconds, round(p.evaluations), p.energy, p.drift) == (seconds, evaluations, energy, drift) for p in found
+            (p.seconds, round(p.evaluations), p.energy, p.drift_position) == (seconds, evaluations, energy, drift)
+            for p in found
         )
     assert len(tables["runs"]) == len(compared.rows)

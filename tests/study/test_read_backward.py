@@ -53,8 +53,7 @@ def turned(run: rbdae.Solution) -> rbdae.Solution:
     """The same states in the order of time."""
     steps = None if run.steps is None else Steps(run.steps.t[::-1], run.steps.y[::-1])
     events = tuple(replace(event, t=event.t[::-1], y=event.y[::-1]) for event in run.events)
-    segments = replace(run.segments, direction=1.0)
-    return replace(run, t=run.t[::-1], y=run.y[::-1], steps=steps, segments=segments, events=events)
+    return replace(run, t=run.t[::-1], y=run.y[::-1], steps=steps, events=events)
 
 
 def knows_steps(run: rbdae.Solution) -> bool:

@@ -93,8 +93,8 @@ def test_functions_without_a_name_reach_other_processes():
     system = rbdae.models.driven_pendulum()
     given = {"reference": study.reference(system, 0.05), "repeats": 1}
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
-        theirs = study.compare_cases(system, 0.05, [case], executor=executor, **given)
-    mine = study.compare_cases(system, 0.05, [case], **given)
+        theirs = study.compare(system, 0.05, [case], executor=executor, **given)
+    mine = study.compare(system, 0.05, [case], **given)
     assert theirs.rows[0].failure == "" and theirs.rows[0].errors == mine.rows[0].errors
 
 
@@ -126,7 +126,7 @@ def test_unknown_names_are_refused(arguments, message):
 
 def test_a_reference_of_another_end_time_is_refused(reference):
     with pytest.raises(ValueError, match=r"0\.4.*1\.0"):
-        study.compare_cases(rbdae.models.heavy_top(), 1.0, [], reference=reference)
+        study.compare(rbdae.models.heavy_top(), 1.0, [], reference=reference)
 
 
 # ---------------------------------------------------------------- what a study says, and what it refuses

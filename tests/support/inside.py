@@ -493,7 +493,7 @@ def potentials_of_forces(problem: rbdae.Problem, t: Vec, y: Mat) -> Vec:
 
 def segment_times(solution: rbdae.Solution) -> tuple[float, ...]:
     """The times at which a run has selected again."""
-    return () if solution.segments is None else solution.segments.times
+    return solution.segments.times
 
 
 # ---------------------------------------------------------------- elements

@@ -22,7 +22,6 @@ class Drawn:
     name: str
     x: np.ndarray
     y: np.ndarray
-    meta: int | None = None
 
 
 def _numbers(given: Any) -> np.ndarray:
@@ -46,7 +45,7 @@ def curves(path: Path) -> list[Drawn]:
                 axis = "yaxis" + trace["yaxis"].removeprefix("y")
                 label = html.unescape(spec["layout"][axis]["title"]["text"]).replace("<br>", " ")
                 x, y = _numbers(trace["x"]), _numbers(trace["y"])
-                out.append(Drawn(figure, label, html.unescape(trace["name"]), x, y, trace.get("meta")))
+                out.append(Drawn(figure, label, html.unescape(trace["name"]), x, y))
     return out
 
 

@@ -179,7 +179,7 @@
     for (const element of elements) {
       for (const cell of element.querySelectorAll("td")) if (cell.textContent.length > 60) cell.classList.add("long");
       const rows = element.tBodies[0].rows.length, many = rows > 50;
-      const table = new DataTable(element, {
+      new DataTable(element, {
         order: [],
         autoWidth: false,
         columnDefs: [{ targets: "name", type: "string" }], // a body called K1 is no number
@@ -191,24 +191,8 @@
           infoEmpty: "no row", zeroRecords: "no row has all of these words", lengthMenu: "_MENU_ rows a page" },
         layout: { topStart: rows > 8 ? "search" : null, topEnd: many ? "pageLength" : null, bottomStart: rows > 8 ? "info" : null, bottomEnd: many ? "paging" : null },
       });
-      if (element.dataset.figure) for (const name of element.dataset.figure.split(" ")) follow(table, `figure-${name}`);
       await breath();
     }
-  }
-
-  // A figure shows only the curves with a row that the filter leaves; without a filter those that it began with.
-  function follow(table, id) {
-    table.on("search", () => {
-      const plot = document.getElementById(id);
-      if (!plot.data) return;
-      if (!table.search()) {
-        Plotly.restyle(plot, { visible: specOf(id).data.map((trace) => trace.visible) }, plot.data.map((_, k) => k));
-        return;
-      }
-      const left = new Set(table.rows({ search: "applied" }).nodes().toArray().map((row) => row.dataset.curve));
-      const visible = plot.data.map((trace) => (trace.meta === undefined || left.has(String(trace.meta)) ? true : "legendonly"));
-      Plotly.restyle(plot, { visible }, plot.data.map((_, k) => k));
-    });
   }
 
   // ---------------------------------------------------------------- the table of contents

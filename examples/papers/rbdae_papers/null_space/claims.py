@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import Final, Literal, TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final
 
-from rbdae.study import Comparison, Target
+from rbdae.study import Comparison
 from rbdae_papers.null_space.multiples import ratios
 
 Form: TypeAlias = str
@@ -122,14 +122,14 @@ CLAIMS: Final[dict[str, tuple[Claim, ...]]] = {
 
 def conclusions(example: str, found: Comparison, error: float) -> str:
     """The paper's sentences on an example, each with the numbers of a study and the verdict."""
-    (target,) = found.ranking([error]).targets
-    return "\n".join(line for claim in CLAIMS[example] for line in judged(claim, found, target))
+    ranking = found.ranking([error])
+    return "\n".join(line for claim in CLAIMS[example] for line in judged(claim, found, ranking))
 
 
-def judged(claim: Claim, found: Comparison, target: Target) -> list[str]:
+def judged(claim: Claim, found: Comparison, ranking: Any) -> list[str]:
     """Lines with the sentence, the verdict, and the ratios of each pair."""
     measured = [
-        ratios(target, over, under) if claim.what == "evaluations" else energies(found, over, under)
+        ratios(ranking, over, under) if claim.what == "evaluations" else energies(found, over, under)
         for over, under in claim.pairs
     ]
     held = [claim.least <= ratio <= claim.most for of_pair in measured for ratio in of_pair.values()]

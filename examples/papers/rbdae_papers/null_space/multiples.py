@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from statistics import fmean
+from typing import Any
 
-from rbdae.study import Place, Target
+import numpy as np
 
 
-def ratios(target: Target, form: str, to: str, what: str = "evaluations") -> dict[str, float]:
+def ratios(ranking: Any, form: str, to: str, what: str = "evaluations") -> dict[str, float]:
     """Work of a form as a multiple of another's, for each solver that has run both.
 
     Parameters
     ----------
-    target : one of a `rbdae.study.Ranking`
+    ranking : `rbdae.study.Comparison.ranking` of one error
     form, to : as in `Case.form`, such as ``"null-space, quaternion, angular"``
     what : ``"evaluations"`` or ``"seconds"``
 
@@ -24,9 +25,7 @@ def ratios(target: Target, form: str, to: str, what: str = "evaluations") -> dic
         By solver; infinite if only `to` reaches the error, 0 if only `form` does. Solvers with which neither does, or
         without counts, are left out
     """
-    work = {place.curve: float(getattr(place, what)) for place in target.places} | dict.fromkeys(
-        target.beyond, math.inf
-    )
+    work = _by_curve(ranking, what)
     pairs = {method: (work[form, method], work.get((to, method))) for name, method in work if name == form}
     return {
         method: 0.0 if math.isinf(under) else over / under
@@ -35,14 +34,16 @@ def ratios(target: Target, form: str, to: str, what: str = "evaluations") -> dic
     }
 
 
-def winners(target: Target) -> dict[str, Place]:
-    """The form with the fewest evaluations for each solver."""
-    best: dict[str, Place] = {}
-    for place in target.places:
-        method = place.curve[1]
-        if not math.isnan(place.evaluations):
-            best[method] = min(best.get(method, place), place, key=lambda p: p.evaluations)
-    return best
+def _by_curve(ranking: Any, column: str) -> dict[tuple[str, str], float]:
+    """A column of a ranking by form and solver."""
+    return dict(zip(zip(ranking["form"], ranking["solver"], strict=True), ranking[column], strict=True))
+
+
+def winners(ranking: Any) -> dict[str, str]:
+    """The form with the fewest evaluations by solver."""
+    counted = ranking[np.isfinite(ranking["evaluations"])]
+    best = counted.loc[counted.groupby("solver", sort=False)["evaluations"].idxmin()]
+    return dict(zip(best["solver"], best["form"], strict=True))
 
 
 def mean_ratio(of: Mapping[str, float]) -> float:
@@ -51,7 +52,7 @@ def mean_ratio(of: Mapping[str, float]) -> float:
     return math.exp(fmean(finite)) if finite else math.nan
 
 
-def multiples(target: Target, to: str, operations: Mapping[str, int] | None = None) -> str:
+def multiples(ranking: Any, to: str, operations: Mapping[str, int] | None = None) -> str:
     """The work for an error as multiples of one form's, solver by solver, as a table.
 
     There is a line for each form that shares solvers with `to`, the best first: its evaluations as multiples, a dash if
@@ -60,18 +61,17 @@ def multiples(target: Target, to: str, operations: Mapping[str, int] | None = No
 
     Parameters
     ----------
-    target : one of a `rbdae.study.Ranking`
+    ranking : `rbdae.study.Comparison.ranking` of one error
     to : the form whose evaluations are 1, as in `Case.form`
     operations : operations of an evaluation by form; None omits the column
     """
-    every = [*(place.curve for place in target.places), *target.beyond]
-    methods = sorted(method for form, method in every if form == to)
-    forms = dict.fromkeys(form for form, method in every if method in methods)
-    counts = {place.curve: place.evaluations for place in target.places}
+    counts = _by_curve(ranking, "evaluations")
+    methods = sorted(method for form, method in counts if form == to)
+    forms = dict.fromkeys(form for form, method in counts if method in methods)
     heads = [*methods, "mean", "seconds", *([] if operations is None else ["operations"])]
     lines: list[tuple[int, float, str, list[str]]] = []
     for form in forms:
-        work, time = ratios(target, form, to), ratios(target, form, to, "seconds")
+        work, time = ratios(ranking, form, to), ratios(ranking, form, to, "seconds")
         cells = [_multiple(work.get(method), counts.get((form, method))) for method in methods]
         means = [mean_ratio(work), mean_ratio(time)]
         cells += ["-" if math.isnan(mean) else f"x {mean:.2f}" for mean in means]
