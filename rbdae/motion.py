@@ -24,7 +24,7 @@ from rbdae.kernels.records import MOST_INPUTS
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.laws.law import Filling, Maker
 from rbdae.laws.law import Law as RecordedLaw
-from rbdae.laws.recorded import Recorded, of_time
+from rbdae.laws.recorded import Derived, Recorded, of_time
 
 
 @runtime_checkable
@@ -79,7 +79,7 @@ class Motion:
         self._function = self._recorded()
         self.user_function = UserFunction(self._function, len(inputs), 3 * n)
 
-    def _recorded(self) -> Recorded | _WithRates:
+    def _recorded(self) -> Recorded | Derived:
         n_out = 3 * self.n if self.whole else self.n
         out = Recorded(f"{self.owner}: the law", self._users, self._fill, len(self.inputs), n_out, _WAYS)
         if self.of_inputs and out.law is None:
@@ -87,7 +87,9 @@ class Motion:
                 f"{self.owner}: a law of inputs that cannot be differentiated: {out.why}; write it so that it can be "
                 "run on symbols, or give the motion and its derivatives as three inputs (s, s', s'')"
             )
-        return out if self.whole else _WithRates(out)
+        if self.whole:
+            return out
+        return Derived(out, out.owner, _with_rates, lambda t, x: _with_rates(out.at(t, x, by_time=True)).at(t, x)[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles bind the user's function anew: its address is valid in one process only."""
@@ -181,20 +183,6 @@ def _time(motion: Rates, t0: float, time: float, size: float) -> float:
 
 def _show(values: Vec) -> str:
     return ", ".join(f"{v:.6g}" for v in np.atleast_1d(values))
-
-
-@final
-class _WithRates:
-    """A law with its time derivatives, recorded or called."""
-
-    def __init__(self, base: Recorded) -> None:
-        self._base = base
-        self.law = None if base.law is None else _with_rates(base.law)
-        self.owner, self.why = base.owner, base.why
-
-    def __call__(self, t: float, x: Vec, out: Vec) -> None:
-        values, regular = (None, False) if self.law is None else self.law.at(t, x)
-        out[:] = values if regular else _with_rates(self._base.at(t, x, by_time=True)).at(t, x)[0]
 
 
 def _with_rates(law: RecordedLaw) -> RecordedLaw:

@@ -211,16 +211,21 @@ Number.__array_ufunc__ = _of_ufunc  # type: ignore[attr-defined]
 Number.__array_function__ = _of_function  # type: ignore[attr-defined]
 
 
-def _of_segment(x: Any, places: Any, of: Callable[[int], Any]) -> Any:
-    """`of(k)` for the segment k of x between increasing places."""
+def _polynomial(x: Any, places: Any, rows: Any) -> Any:
+    """The polynomial of x's segment between rising places at its distance from their first; rows of coefficients by
+    segments, the highest power first."""
 
-    def among(first: int, last: int) -> Any:
+    def chosen(values: Any, first: int = 0, last: int = len(places) - 1) -> Any:
         if last - first == 1:
-            return of(first)
+            return float(values[first])
         middle = (first + last) // 2
-        return choice(x < places[middle], among(first, middle), among(middle, last))
+        return choice(x < places[middle], chosen(values, first, middle), chosen(values, middle, last))
 
-    return among(0, len(places) - 1)
+    s: Any = x - chosen(places)
+    value: Any = 0.0
+    for row in rows:
+        value = value * s + chosen(row)
+    return value
 
 
 def interp(x: Any, xp: Any, fp: Any, *others: Any, **options: Any) -> Any:
@@ -233,7 +238,7 @@ def interp(x: Any, xp: Any, fp: Any, *others: Any, **options: Any) -> Any:
     def one(s: Any) -> Any:
         if not isinstance(s, Number):
             return float(np.interp(s, places, values))
-        inside = _of_segment(s, places, lambda k: slopes[k] * (s - places[k]) + values[k])
+        inside = _polynomial(s, places, (slopes, values))
         out = choice(s < places[0], values[0], choice(s >= places[-1], values[-1], inside))
         return choice(s == s, out, s) if slopes[-1] == 0.0 else out
 
@@ -252,18 +257,8 @@ def piecewise(spline: Any) -> Callable[..., Any]:
         polynomial = polynomial.derivative(int(others[0] if others else options.get("nu", 0)))
         if polynomial.extrapolate is not True and polynomial.extrapolate != 1:
             x.tape.refuse(f"it calls a spline with extrapolate={spline.extrapolate!r}")
-        places, table = polynomial.x, polynomial.c.reshape(*polynomial.c.shape[:2], -1)
-
-        def chosen(values: Any) -> Any:
-            return _of_segment(x, places, lambda k: float(values[k]))
-
-        s = x - chosen(places)
-        out = []
-        for column in range(table.shape[2]):
-            value: Any = 0.0
-            for row in table[:, :, column]:
-                value = value * s + chosen(row)
-            out.append(value)
+        columns = np.moveaxis(polynomial.c.reshape(*polynomial.c.shape[:2], -1), 2, 0)
+        out = [_polynomial(x, polynomial.x, rows) for rows in columns]
         return out[0] if polynomial.c.ndim == 2 else numbers(out).reshape(polynomial.c.shape[2:])
 
     return call

@@ -94,6 +94,7 @@ class Law:
         entries = [row.get(j, zero) for row in rows for j in range(len(inputs))]
         return Law(self.graph, entries, self.regular, self.n_in)
 
+    @cached_property
     def by_x(self) -> Law:
         """The law of its derivatives by all x."""
         return self.by([("x", i) for i in range(self.n_in)])
@@ -168,13 +169,13 @@ def _recorded(function: Filling, n_in: int, n_out: int) -> Law:
         try:
             results = _run(tape, function, Number(tape, graph.node("input", "t", 0)), n_in, n_out)
             results.append(tape.regular)
+            if tape.refused:  # and swallowed, or a text
+                raise NotRecorded(tape.refused)
         except (TypeError, AttributeError, RecursionError) as error:  # possibly caused by symbols only
             why = f"on symbols, with objects that it cannot change, it raises {type(error).__name__}: {error}"
             raise NotRecorded(why) from error
         except (Exception, SystemExit) as error:  # the user's own exception on this branch
             errors.append(error)
-        if tape.refused:  # and swallowed
-            raise NotRecorded(tape.refused)
         asked = [*tape.asked.items()]
         for k in reversed(range(len(answers), len(asked))):
             condition, answer = asked[k]

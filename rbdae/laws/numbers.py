@@ -153,7 +153,10 @@ class Number:
     is_integer = _asked("it asks whether a number is whole", float.is_integer)
 
     def __format__(self, form: str) -> str:
-        return f"{format(self.tape.value(self.node), form) if self.tape.live else 'x'}~"  # "~": it is not a float
+        if self.tape.live:
+            return f"{format(self.tape.value(self.node), form)}~"  # it is not a float
+        self.tape.refused = self.tape.refused or "it makes a text of a number"  # unless for an exception
+        return "x"
 
     def __str__(self) -> str:
         return format(self, "")
