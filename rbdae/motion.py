@@ -19,6 +19,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
+from rbdae._frozen import brief
 from rbdae.inputs import Input, Sources, Table, named_numbers, read_inputs, under_sources
 from rbdae.kernels.records import MOST_INPUTS
 from rbdae.kernels.user_functions import UserFunction
@@ -154,14 +155,14 @@ def check_rates(owner: str, motion: Rates, t0: float, time: float = 1.0, size: f
     `size` are the model's scales of time and of s. Raises ValueError."""
     for order, values in enumerate(motion(t0)):
         if not np.isfinite(values).all():
-            raise ValueError(f"{owner}: {_LAWS[order]} is {_show(values)} at t = {t0:g}; it must be finite")
+            raise ValueError(f"{owner}: {_LAWS[order]} is {brief(values)} at t = {t0:g}; it must be finite")
     time = _time(motion, t0, time, size)
     for t in (t0 + 1e-3 * time, t0 + 1e-2 * time, t0 + 1e-1 * time):
         h = max(1e-5 * time, 1e-9 * abs(t))
         before, here, after = motion(t - h), motion(t), motion(t + h)
         for order, name in enumerate(_LAWS):
             if not np.isfinite(here[order]).all():
-                raise ValueError(f"{owner}: {name} is {_show(here[order])} at t = {t:g}; it must be finite")
+                raise ValueError(f"{owner}: {name} is {brief(here[order])} at t = {t:g}; it must be finite")
         for order, name in ((0, _LAWS[1]), (1, _LAWS[2])):
             slope = (after[order] - before[order]) / (2.0 * h)
             derivative = here[order + 1]
@@ -169,8 +170,8 @@ def check_rates(owner: str, motion: Rates, t0: float, time: float = 1.0, size: f
             if np.any(np.abs(slope - derivative) > 1e-3 * (np.abs(slope) + np.abs(derivative) + rounding)):
                 raise ValueError(
                     f"{owner}: the derivatives contradict the law: at t = {t:g}, {name} is given as "
-                    f"{_show(derivative)}, but differences of {_LAWS[order]} give "
-                    f"{_show(slope)}; correct it, or give a spline, which has its own derivatives"
+                    f"{brief(derivative)}, but differences of {_LAWS[order]} give "
+                    f"{brief(slope)}; correct it, or give a spline, which has its own derivatives"
                 )
 
 
@@ -179,10 +180,6 @@ def _time(motion: Rates, t0: float, time: float, size: float) -> float:
     _, speed, acceleration = (float(np.max(np.abs(s))) for s in motion(t0))
     fast = max(1.0 / time, speed / size, np.sqrt(acceleration / size))
     return float(1.0 / fast) if np.isfinite(fast) else time
-
-
-def _show(values: Vec) -> str:
-    return ", ".join(f"{v:.6g}" for v in np.atleast_1d(values))
 
 
 def _with_rates(law: RecordedLaw) -> RecordedLaw:

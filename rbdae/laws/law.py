@@ -122,26 +122,21 @@ def recorded_law(users: Users, fill: Maker, n_in: int, n_out: int) -> Law:
     return law
 
 
-def traced_law(
-    users: Users, fill: Maker, t: float, x: Vec, n_out: int, *, by_time: bool = False, as_numpy: bool = False
-) -> Law:
+def traced_law(users: Users, fill: Maker, t: float, x: Vec, n_out: int, *, by_time: bool = False) -> Law:
     """Run a law on numbers with values: its computation near this point, on the same branch, as a function of x, and of
-    t with `by_time`. They divide by zero as Python's floats do, or `as_numpy`.
+    t with `by_time`. They divide by zero as Python's floats do, not as NumPy's.
 
     Raises
     ------
     NotRecorded
         if it converts them to floats
     """
-    tape = Tape(Graph(), point={"t": (t,), "x": x}, as_numpy=as_numpy)
+    tape = Tape(Graph(), point={"t": (t,), "x": x})
     copies = Copies(live=True)
     function = fill([copies.of(user) for user in users])
     time = Number(tape, tape.graph.node("input", "t", 0)) if by_time else float(t)
-    try:
-        outputs = _run(tape, function, time, len(x), n_out)
-    except NotRecorded as error:
-        tape.refused = str(error)
-    if tape.refused:
+    outputs = _run(tape, function, time, len(x), n_out)
+    if tape.refused:  # and swallowed
         raise NotRecorded(tape.refused)
     return Law(tape.graph, outputs, tape.graph.const(1.0), len(x))
 

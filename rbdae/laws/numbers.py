@@ -41,28 +41,18 @@ class Tape:
     graph : receives the operations
     answers : truth of the first conditions; True for the others
     point : the values of the inputs by name, for numbers with values
-    as_numpy : whether these divide by zero as NumPy's floats do, without an exception
 
     Attributes
     ----------
-    raises : whether a division by zero raises an exception
     asked : the conditions asked for, and their truth
     regular : a condition, as a node: 0 where a function of `math` raises an exception
     refused : why an operation was refused, even if the law caught the exception
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        answers: tuple[bool, ...] = (),
-        point: Mapping[str, Any] | None = None,
-        *,
-        as_numpy: bool = False,
-    ) -> None:
+    def __init__(self, graph: Graph, answers: tuple[bool, ...] = (), point: Mapping[str, Any] | None = None) -> None:
         self.graph, self.live, self.regular, self.refused = graph, point is not None, graph.const(1.0), ""
         self.asked: dict[int, bool] = {}
         self._answers, self._point = answers, point or {}
-        self.raises = self.live and not as_numpy
         self._values: list[Any] = []
 
     def refuse(self, why: str) -> NoReturn:
@@ -220,10 +210,8 @@ class Truth(Number):
 
 def _remainder(graph: Graph, a: int, b: int) -> int:
     """The exact remainder, with the sign of b."""
-    zero, left = graph.const(0.0), graph.of_two("fmod", a, b)
-    sides = graph.condition("<", left, zero), graph.condition("<", zero, left)
-    wrong = graph.select(sides[1], graph.condition("<", b, zero), zero)
-    wrong = graph.select(sides[0], graph.condition("<", zero, b), wrong)
+    left = graph.of_two("fmod", a, b)
+    wrong = graph.condition("<", graph.mul(left, b), graph.const(0.0))
     return graph.select(wrong, graph.add(left, b), left)
 
 
@@ -315,7 +303,7 @@ def _operator(name: str, apply: Callable[[Any, Any], Any]) -> None:
     def call(self: Number, x: Any, y: Any) -> Any:
         if not (isinstance(x, _NUMBERS) and isinstance(y, _NUMBERS)):
             return NotImplemented
-        if divides and self.tape.raises and value_of(y) == 0.0:
+        if divides and self.tape.live and value_of(y) == 0.0:
             raise ZeroDivisionError("division by zero")
         return apply(x, y)
 
