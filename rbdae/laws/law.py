@@ -122,16 +122,18 @@ def recorded_law(users: Users, fill: Maker, n_in: int, n_out: int) -> Law:
     return law
 
 
-def traced_law(users: Users, fill: Maker, t: float, x: Vec, n_out: int, *, by_time: bool = False) -> Law:
+def traced_law(
+    users: Users, fill: Maker, t: float, x: Vec, n_out: int, *, by_time: bool = False, as_numpy: bool = False
+) -> Law:
     """Run a law on numbers with values: its computation near this point, on the same branch, as a function of x, and of
-    t with `by_time`. They divide by zero as Python's floats do, not as NumPy's.
+    t with `by_time`. They divide by zero as Python's floats do, or `as_numpy`.
 
     Raises
     ------
     NotRecorded
         if it converts them to floats
     """
-    tape = Tape(Graph(), point={"t": (t,), "x": x})
+    tape = Tape(Graph(), point={"t": (t,), "x": x}, as_numpy=as_numpy)
     copies = Copies(live=True)
     function = fill([copies.of(user) for user in users])
     time = Number(tape, tape.graph.node("input", "t", 0)) if by_time else float(t)

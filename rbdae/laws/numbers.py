@@ -41,18 +41,28 @@ class Tape:
     graph : receives the operations
     answers : truth of the first conditions; True for the others
     point : the values of the inputs by name, for numbers with values
+    as_numpy : whether these divide by zero as NumPy's floats do, without an exception
 
     Attributes
     ----------
+    raises : whether a division by zero raises an exception
     asked : the conditions asked for, and their truth
     regular : a condition, as a node: 0 where a function of `math` raises an exception
     refused : why an operation was refused, even if the law caught the exception
     """
 
-    def __init__(self, graph: Graph, answers: tuple[bool, ...] = (), point: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        answers: tuple[bool, ...] = (),
+        point: Mapping[str, Any] | None = None,
+        *,
+        as_numpy: bool = False,
+    ) -> None:
         self.graph, self.live, self.regular, self.refused = graph, point is not None, graph.const(1.0), ""
         self.asked: dict[int, bool] = {}
         self._answers, self._point = answers, point or {}
+        self.raises = self.live and not as_numpy
         self._values: list[Any] = []
 
     def refuse(self, why: str) -> NoReturn:
@@ -303,7 +313,7 @@ def _operator(name: str, apply: Callable[[Any, Any], Any]) -> None:
     def call(self: Number, x: Any, y: Any) -> Any:
         if not (isinstance(x, _NUMBERS) and isinstance(y, _NUMBERS)):
             return NotImplemented
-        if divides and self.tape.live and value_of(y) == 0.0:
+        if divides and self.tape.raises and value_of(y) == 0.0:
             raise ZeroDivisionError("division by zero")
         return apply(x, y)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
@@ -131,9 +131,14 @@ class Recorded:
 
     def at(self, t: float, x: Vec, *, by_time: bool = False) -> Law:
         """The law near a point (`traced_law`). Raises ValueError if it cannot be differentiated there."""
+        trace = partial(traced_law, self.users, self._fill, t, x, self.n_out, by_time=by_time)
         try:
             with np.errstate(all="ignore"):
-                return traced_law(self.users, self._fill, t, x, self.n_out, by_time=by_time)
+                try:
+                    return trace()
+                except ZeroDivisionError:
+                    self._call(t, x.copy(), np.zeros(self.n_out))  # raises it, too, unless its floats are NumPy's
+                    return trace(as_numpy=True)
         except (Exception, NotRecorded) as error:
             self._call(t, x.copy(), np.zeros(self.n_out))  # raises the law's own exception, if any
             raise ValueError(
