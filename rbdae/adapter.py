@@ -123,15 +123,11 @@ class Method:
         pairing is given, also of this form."""
         if pairing is not None and self.pairings and pairing not in self.pairings:
             return False
-        if kind == "ode":
-            return kind in self.kinds
         allowed = {"dae": self.indices, "overdetermined": self.overdetermined_indices}.get(kind)
         return kind in self.kinds and (allowed is None or index in allowed)
 
     def can_solve(self, problem: Solvable) -> bool:
         """Whether it can integrate a problem, see `accepts`; problems of the user's own have no rotations."""
-        if not self.pairings:
-            return self.accepts(problem.kind, problem.index)
         rotation, velocity = (getattr(problem, name, "") for name in ("rotation", "velocity"))
         return self.accepts(problem.kind, problem.index, (problem.formulation, rotation, velocity))
 

@@ -40,6 +40,9 @@ _NODES = (
     ast.FormattedValue,
 )  # fmt: skip
 
+_ACTING = ("tofile", "dump", "setflags")
+"""Methods of arrays that act outside."""
+
 _PARSING = Lock()
 """Held while parsing: Python's parser counts its depth for all threads together."""
 
@@ -78,7 +81,7 @@ def _why_not(code: types.CodeType, text: str) -> str:
     for node in nodes:
         if not isinstance(node, _NODES) or getattr(node, "decorator_list", None):
             return f"line {node.lineno} of {code.co_name} is not arithmetic ({type(node).__name__.lower()})"
-        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        if isinstance(node, ast.Attribute) and (not isinstance(node.ctx, ast.Load) or node.attr in _ACTING):
             return f"line {node.lineno} of {code.co_name} changes {ast.unparse(node)}"
     return ""
 
@@ -141,10 +144,10 @@ def _of_math(name: str) -> Callable[..., Any]:
         if tape.live:  # for its exceptions
             plain(*(list(map(value_of, x)) if isinstance(x, (list, tuple)) else value_of(x) for x in arguments))
         result = symbolic(*arguments, **options)
-        if type(result) is Number and any(
-            tape.graph.nodes[k][0] not in _FINITE for k in tape.graph.needed([result.node])
-        ):
-            tape.finite(result.node)
+        graph = tape.graph
+        if type(result) is Number and any(graph.nodes[k][0] not in _FINITE for k in graph.needed([result.node])):
+            size, largest = graph.function("abs", result.node), graph.const(sys.float_info.max)
+            tape.require(graph.condition("<=", size, largest))  # it raises an exception otherwise
         return result
 
     return call
@@ -225,15 +228,6 @@ _SAFE = {
 # ---------------------------------------------------------------- copies
 
 
-def _changing(*_: Any, **__: Any) -> Any:
-    raise NotRecorded("it changes objects outside of it")
-
-
-_CHANGES = (
-    "tofile", "dump", "setflags", "sort", "fill", "put", "resize", "partition", "__setitem__",
-    *(f"__i{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")),
-)  # fmt: skip
-_Array = type("_Array", (np.ndarray,), dict.fromkeys(_CHANGES, _changing))
 _PLAIN = (int, float, str, bytes, type(None), np.generic, range, frozenset)
 
 
@@ -263,8 +257,6 @@ class _Reader:
         return found if copies.live and not isinstance(found, types.MethodType) else copies.of(found, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not self._copies.live:
-            _changing()
         setattr(self._of, name, value)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
@@ -315,7 +307,9 @@ class Copies:
         if callable(value) and (isinstance(value, np.ufunc) or _root(value) == "numpy"):
             return value if getattr(value, "__name__", "") in _OF_NUMPY else _refused(name)
         if isinstance(value, np.ndarray):
-            return np.array(value).view(_Array)
+            copy = np.array(value)
+            copy.flags.writeable = False
+            return copy[...]  # cannot be made writeable
         if hasattr(kind, "_make"):
             return kind._make(self.of(each, name) for each in value)
         if kind in (list, tuple):

@@ -172,6 +172,8 @@ def _recorded(function: Filling, n_in: int, n_out: int) -> Law:
             why = f"on symbols, with objects that it cannot change, it raises {type(error).__name__}: {error}"
             raise NotRecorded(why) from error
         except (Exception, SystemExit) as error:  # the user's own exception on this branch
+            if "read-only" in str(error):  # NumPy says so of arrays
+                raise NotRecorded("it changes objects outside of it") from error
             errors.append(error)
         asked = [*tape.asked.items()]
         for k in reversed(range(len(answers), len(asked))):
@@ -189,6 +191,3 @@ def _recorded(function: Filling, n_in: int, n_out: int) -> Law:
     if results is None:
         raise NotRecorded(f"{type(errors[0]).__name__}: {errors[0]}")
     return Law(graph, results[:-1], results[-1], n_in)
-
-
-__all__ = ["Filling", "Law", "Maker", "NotRecorded", "Users", "recorded_law", "traced_law"]

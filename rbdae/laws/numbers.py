@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, TypeAlias, final
 
@@ -109,11 +108,6 @@ class Tape:
     def require(self, condition: int) -> None:
         """Require a condition; where it fails, the law itself is called."""
         self.regular = self.graph.select(condition, self.regular, self.graph.const(0.0))
-
-    def finite(self, node: int) -> None:
-        """Require a finite result, since functions of `math` raise an exception otherwise."""
-        size = self.graph.function("abs", node)
-        self.require(self.graph.condition("<=", size, self.graph.const(sys.float_info.max)))
 
     def node(self, value: Any) -> int:
         """The node of a `Number` or of a float."""

@@ -11,7 +11,8 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.laws.arrays import number_among
-from rbdae.laws.law import Filling, Law, Maker, NotRecorded, Users, recorded_law, traced_law
+from rbdae.laws.law import Filling, Law, Maker, Users, recorded_law, traced_law
+from rbdae.laws.numbers import NotRecorded
 
 
 def of_time(n: int, checked: Callable[[int, float, Any], Vec], users: Users) -> Filling:
