@@ -4,7 +4,7 @@
     (s, s', s'')        three functions, or a spline with its own derivatives
     one input           s = u, constant while u is a number
     (u, u', u'')        three inputs, taken as they are: the user keeps them consistent
-    a law (t, u)        plain Python, run on symbols; its time derivatives at constant inputs are exact
+    a law (t, u)        recorded or called, too; its time derivatives are those at constant inputs
 
 An input that is a function of time becomes part of the law, and its derivatives enter.
 """
@@ -61,7 +61,6 @@ class Motion:
     fill : makes f(t, x, out) of them; x are the inputs, out has n numbers, or s, s', s'' if `whole`
     inputs : the inputs that it reads
     whole : whether the derivatives are given too
-    of_inputs : whether it reads inputs, or functions of time in their places
     """
 
     def __init__(
@@ -72,29 +71,16 @@ class Motion:
         fill: Maker,
         inputs: tuple[Input, ...] = (),
         whole: bool = True,
-        of_inputs: bool = False,
     ) -> None:
         self.owner, self.n, self.inputs, self.whole = owner, n, inputs, whole
-        self.of_inputs = of_inputs or bool(inputs)
         self._users, self._fill = users, fill
-        self._function = self._recorded()
+        law = Recorded(f"{owner}: the law", users, fill, len(inputs), 3 * n if whole else n, _WAYS)
+        self._function = law if whole else Derived(law, law.owner, _with_rates, partial(_rates_at, law))
         self.user_function = UserFunction(self._function, len(inputs), 3 * n)
-
-    def _recorded(self) -> Recorded | Derived:
-        n_out = 3 * self.n if self.whole else self.n
-        out = Recorded(f"{self.owner}: the law", self._users, self._fill, len(self.inputs), n_out, _WAYS)
-        if self.of_inputs and out.law is None:
-            raise TypeError(
-                f"{self.owner}: a law of inputs that cannot be differentiated: {out.why}; write it so that it can be "
-                "run on symbols, or give the motion and its derivatives as three inputs (s, s', s'')"
-            )
-        if self.whole:
-            return out
-        return Derived(out, out.owner, _with_rates, lambda t, x: _with_rates(out.at(t, x, by_time=True)).at(t, x)[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles bind the user's function anew: its address is valid in one process only."""
-        return Motion, (self.owner, self.n, self._users, self._fill, self.inputs, self.whole, self.of_inputs)
+        return Motion, (self.owner, self.n, self._users, self._fill, self.inputs, self.whole)
 
     def __call__(self, t: float, u: Vec | None = None) -> tuple[Vec, Vec, Vec]:
         """(s, s', s'') at a time, each (n,), for these inputs or their default values."""
@@ -143,7 +129,7 @@ class Motion:
                     "needs two derivatives: give kind='cubic', or a function of time"
                 )
         users, fill, left = under_sources(self._users, self._fill, self.inputs, sources)
-        return Motion(self.owner, self.n, users, fill, left, self.whole, of_inputs=True)
+        return Motion(self.owner, self.n, users, fill, left, self.whole)
 
 
 Rates: TypeAlias = Callable[[float], tuple[Vec, Vec, Vec]]
@@ -187,6 +173,11 @@ def _with_rates(law: RecordedLaw) -> RecordedLaw:
     rate = law.by([("t", 0)])
     outputs = [*law.outputs, *rate.outputs, *rate.by([("t", 0)]).outputs]
     return RecordedLaw(law.graph, outputs, law.regular, law.n_in)
+
+
+def _rates_at(law: Recorded, t: float, x: Vec) -> Vec:
+    """s, s', s'' of a law that is called, at a point."""
+    return _with_rates(law.at(t, x, by_time=True)).at(t, x)[0]
 
 
 def motion_of(owner: str, law: Any, n: int, inputs: Mapping[str, Input] | None) -> Motion:
