@@ -74,15 +74,21 @@ def _with_sign(x: Any, y: Any) -> Any:
     return choice(below < 0.0, -abs(x), abs(x))
 
 
+def _inverse(x: Any) -> Any:
+    """The opposite of a comparison."""
+    if not isinstance(x, Truth):
+        raise TypeError("~ is for comparisons")
+    return x.tape.truth_of(x.tape.graph.negation(x.node))
+
+
 ONE: dict[str, Callable[[Any], Any]] = {
-    **{name: _of_one(name) for name in FUNCTIONS if name != "abs"},
-    **dict.fromkeys(("absolute", "fabs"), abs),
+    **{name: _of_one(name) for name in (*FUNCTIONS, "negative")},
+    **dict.fromkeys(("absolute", "fabs"), _of_one("abs")),
     **dict.fromkeys(("positive", "conjugate"), lambda x: x),
     **dict.fromkeys(("deg2rad", "radians"), lambda x: x * (math.pi / 180.0)),
     **dict.fromkeys(("rad2deg", "degrees"), lambda x: x * (180.0 / math.pi)),
     "ceil": lambda x: -ONE["floor"](-x),
     "trunc": lambda x: choice(x < 0.0, -ONE["floor"](-x), ONE["floor"](x)),
-    "negative": operator.neg,
     "square": lambda x: x * x,
     "reciprocal": lambda x: TWO["divide"](1.0, x),
     "sign": lambda x: choice(x > 0.0, 1.0, choice(x < 0.0, -1.0, choice(x == 0.0, 0.0, x))),
@@ -93,13 +99,14 @@ ONE: dict[str, Callable[[Any], Any]] = {
     "isnan": lambda x: x != x,
     "isfinite": lambda x: abs(x) < math.inf,
     "isinf": lambda x: abs(x) == math.inf,
-    "logical_not": lambda x: ~x if isinstance(x, Truth) else not x,
-    "invert": operator.invert,
+    "logical_not": lambda x: _inverse(x) if isinstance(x, Truth) else not x,
+    "invert": _inverse,
 }
 """Functions by NumPy's names."""
 
 TWO: dict[str, Callable[[Any, Any], Any]] = {
     **OF_TWO,
+    "divmod": lambda x, y: (TWO["floor_divide"](x, y), TWO["remainder"](x, y)),
     "float_power": OF_TWO["power"],
     "hypot": lambda x, y: ONE["sqrt"](x * x + y * y),
     "maximum": _extreme(operator.lt),
@@ -112,7 +119,7 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
     "logical_or": lambda x, y: x | y if isinstance(x, Truth) else (x if x else y),
 }
 
-_BY_OPERATORS = frozenset({"add", "subtract", "multiply", "negative", "matmul", "vecdot", "matvec", "vecmat"})
+_OF_VECTORS = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
 """Functions that NumPy has for arrays of objects, by Python's operators."""
 
 
@@ -129,15 +136,15 @@ def _of_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) 
     name, out = ufunc.__name__, options.pop("out", None)
     ours = (ONE if len(inputs) == 1 else TWO).get(name)
     called = method == "__call__" and options.pop("where", True) is True
-    if called and name in _BY_OPERATORS:
+    if called and ours is not None:
+        result = each(ours, inputs) if any(isinstance(x, (np.ndarray, list, tuple)) for x in inputs) else ours(*inputs)
+    elif called and name in _OF_VECTORS:
         result = ufunc(*map(_objects, inputs))
-    elif called and ours is not None:
-        result = each(ours, inputs)
     elif method == "reduce" and name in ("add", "multiply", "maximum", "minimum"):
         result = ufunc.reduce(_objects(inputs[0]), *inputs[1:], **options)
     else:
         refuse(self, f"it calls numpy.{name}{'' if method == '__call__' else '.' + method}")
-    if out is not None:
+    if out is not None and not isinstance(out[0], Number):  # `+=` changes arrays, but makes new numbers
         (target,) = out
         bare(target)[...] = result
         return target
@@ -207,8 +214,8 @@ def _of_function(self: Any, function: Any, types: Any, arguments: Sequence[Any],
     return again(function(*(bare(value) for value in arguments), **{k: bare(v) for k, v in options.items()}))
 
 
-Number.__array_ufunc__ = _of_ufunc  # type: ignore[attr-defined]
-Number.__array_function__ = _of_function  # type: ignore[attr-defined]
+Number.__array_ufunc__ = _of_ufunc
+Number.__array_function__ = _of_function
 
 
 def _polynomial(x: Any, places: Any, rows: Any) -> Any:
