@@ -27,8 +27,10 @@ from rbdae._frozen import refuse_copies
 from rbdae.machine import cache as entries
 
 _LOCK = threading.RLock()
-"""LLVM's parser and engines are used by one thread at a time. A process forked while another thread holds it cannot
-compile: start processes by spawn where threads compile."""
+"""LLVM's parser and engines are used by one thread at a time."""
+
+_process.protect(lambda: _LOCK, 40)
+_process.protect(lambda: _lock_of_llvmlite(), 90)
 
 _INSTALL = "install llvmlite>=0.45"
 """Its LLVM 20 reads our text, where pointers have no type."""
@@ -87,6 +89,12 @@ def _llvm() -> Any:
     except RuntimeError as error:
         raise NoMachineCode(f"llvmlite has no target for this processor: {error}") from error
     return llvm
+
+
+def _lock_of_llvmlite() -> Any:
+    """The lock that keeps other threads out of LLVM; None before llvmlite is imported."""
+    ffi = sys.modules.get("llvmlite.binding.ffi")
+    return getattr(getattr(getattr(ffi, "lib", None), "_lock", None), "_lock", None)
 
 
 @cache
