@@ -66,18 +66,32 @@ def frozen(array: Vec) -> Vec:
 
 def array(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy: str = "") -> Vec:
     """Finite real numbers in one of the shapes."""
-    raw = _raw(value)
-    if raw is None:  # ragged lists
-        raise ValueError(f"{_expected(owner, what, value, shapes)}; {_hint(shapes, remedy)}")
-    if raw.dtype.kind not in "iuf":
-        kind = type(value).__name__
-        raise TypeError(f"{_expected(owner, what, value, shapes)} of type {kind}; {_hint(shapes, remedy)}")
-    if raw.shape not in shapes:
-        raise ValueError(f"{_expected(owner, what, value, shapes)} of shape {raw.shape}; {_hint(shapes, remedy)}")
-    out = _doubles(raw)
+    out = _doubles(_numbers(f"{owner}: {what}", value, shapes, remedy))
     if not all(map(math.isfinite, out.ravel().tolist())):
         raise ValueError(f"{owner}: {what} must be finite, got {show(value)}; remove nan and inf")
     return frozen(out)
+
+
+def real(what: str, value: object, *shapes: tuple[int, ...]) -> Vec:
+    """Real numbers in one of these shapes, contiguous, possibly the given array itself and not finite."""
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape in shapes:
+        return value if value.flags.c_contiguous and value.flags.aligned else value.copy()
+    return _doubles(_numbers(what, value, shapes, "give float64"))
+
+
+def _numbers(what: str, value: object, shapes: tuple[tuple[int, ...], ...], remedy: str) -> Any:
+    """Real numbers of any type in one of the shapes, as an array."""
+    raw = _raw(value)
+    if raw is not None and raw.dtype.kind in "iuf" and raw.shape in shapes:
+        return raw
+    words = _either([_WORDS.get(shape, f"real numbers of shape {shape}") for shape in shapes])
+    remedy = remedy or f"pass e.g. {_either([_EXAMPLES.get(shape, f'numpy.zeros({shape})') for shape in shapes])}"
+    wrong = f"{what} must be {words}, got {show(value)}"
+    if raw is None:  # ragged lists
+        raise ValueError(f"{wrong}; {remedy}")
+    if raw.dtype.kind not in "iuf":
+        raise TypeError(f"{wrong} of type {type(value).__name__}; {remedy}")
+    raise ValueError(f"{wrong} of shape {raw.shape}; {remedy}")
 
 
 def _raw(value: object) -> Any:
@@ -94,19 +108,6 @@ def _doubles(raw: Any) -> Vec:
     """A fresh copy; a long double that does not fit becomes infinite."""
     with np.errstate(over="ignore"):
         return np.array(raw, dtype=np.float64, order="C")
-
-
-def real(what: str, value: object, *shapes: tuple[int, ...]) -> Vec:
-    """Real numbers in one of these shapes, contiguous, possibly the given array itself and not finite."""
-    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape in shapes:
-        return value if value.flags.c_contiguous and value.flags.aligned else value.copy()
-    raw = _raw(value)
-    wanted = " or ".join("a number" if shape == () else f"real numbers of shape {shape}" for shape in shapes)
-    if raw is None or raw.dtype.kind not in "iuf":
-        raise TypeError(f"{what} must be {wanted}, got {show(value)} of type {type(value).__name__}; give float64")
-    if raw.shape not in shapes:
-        raise ValueError(f"{what} must be {wanted}, got {show(value)} of shape {raw.shape}; check its length")
-    return _doubles(raw)
 
 
 def time(what: str, value: object) -> float:
@@ -187,15 +188,6 @@ def takes(owner: str, what: str, function: object, *arguments: str) -> None:
         signature.bind(*arguments)
     except TypeError as error:
         raise TypeError(f"{owner}: {what} must be a function {call}, got {show(function)}: {error}") from None
-
-
-def _expected(owner: str, what: str, value: object, shapes: tuple[tuple[int, ...], ...]) -> str:
-    words = [_WORDS.get(shape, f"real numbers of shape {shape}") for shape in shapes]
-    return f"{owner}: {what} must be {_either(words)}, got {show(value)}"
-
-
-def _hint(shapes: tuple[tuple[int, ...], ...], remedy: str) -> str:
-    return remedy or f"pass e.g. {_either([_EXAMPLES.get(shape, f'numpy.zeros({shape})') for shape in shapes])}"
 
 
 def _either(words: list[str]) -> str:

@@ -123,44 +123,31 @@ class Method:
         pairing is given, also of this form."""
         if pairing is not None and self.pairings and pairing not in self.pairings:
             return False
-        if kind == "ode":
-            return kind in self.kinds
         allowed = {"dae": self.indices, "overdetermined": self.overdetermined_indices}.get(kind)
         return kind in self.kinds and (allowed is None or index in allowed)
 
     def can_solve(self, problem: Solvable) -> bool:
         """Whether it can integrate a problem, see `accepts`; problems of the user's own have no rotations."""
-        if not self.pairings:
-            return self.accepts(problem.kind, problem.index)
         rotation, velocity = (getattr(problem, name, "") for name in ("rotation", "velocity"))
         return self.accepts(problem.kind, problem.index, (problem.formulation, rotation, velocity))
 
     def refusal(self, problem: Solvable, solver: str) -> str:
         """Why it does not take a problem: the form of this one, and those that it takes."""
-        kind, index = problem.kind, f" of index {problem.index}"
-        form = {
-            "ode": "an ODE form",
-            "dae": "a DAE" + index,
-            "overdetermined": "an overdetermined DAE" + (index if kind in self.kinds else ""),
-        }[kind]
+        words = {
+            "ode": ("an ODE form", "ODE forms (index-0, null-space, ...)", None),
+            "dae": ("a DAE", "DAEs", self.indices),
+            "overdetermined": ("an overdetermined DAE", "overdetermined forms", self.overdetermined_indices),
+        }
+        form = words[problem.kind][0] + ("" if problem.kind == "ode" else f" of index {problem.index}")
         taken = [
-            words + (f" of index {', '.join(map(str, sorted(indices)))}" if indices is not None else "")
-            for kind, words, indices in (
-                ("ode", "ODE forms (index-0, null-space, ...)", None),
-                ("dae", "DAEs", self.indices),
-                ("overdetermined", "overdetermined forms", self.overdetermined_indices),
-            )
+            many + ("" if indices is None else f" of index {', '.join(map(str, sorted(indices)))}")
+            for kind, (_, many, indices) in words.items()
             if kind in self.kinds
         ]
         if self.pairings:
             if rotation := getattr(problem, "rotation", ""):
                 form += f" with rotation={rotation!r}, velocity={getattr(problem, 'velocity', '')!r}"
-            charts = sorted({pairing[1:] for pairing in self.pairings})
-            taken = [
-                f"{', '.join(repr(f) for f, *chart in sorted(self.pairings) if chart == [r, v])} with rotation={r!r}, "
-                f"velocity={v!r}"
-                for r, v in charts
-            ]
+            taken = [f"{form!r} with rotation={r!r}, velocity={v!r}" for form, r, v in sorted(self.pairings)]
         return f"{problem.formulation!r} is {form}, but {solver} takes {' and '.join(taken)}"
 
 

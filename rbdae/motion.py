@@ -4,7 +4,7 @@
     (s, s', s'')        three functions, or a spline with its own derivatives
     one input           s = u, constant while u is a number
     (u, u', u'')        three inputs, taken as they are: the user keeps them consistent
-    a law (t, u)        plain Python, run on symbols; its time derivatives at constant inputs are exact
+    a law (t, u)        recorded or called, too; its time derivatives are those at constant inputs
 
 An input that is a function of time becomes part of the law, and its derivatives enter.
 """
@@ -19,12 +19,13 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
+from rbdae._frozen import brief
 from rbdae.inputs import Input, Sources, Table, named_numbers, read_inputs, under_sources
 from rbdae.kernels.records import MOST_INPUTS
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.laws.law import Filling, Maker
 from rbdae.laws.law import Law as RecordedLaw
-from rbdae.laws.recorded import Recorded, of_time
+from rbdae.laws.recorded import Derived, Recorded, of_time
 
 
 @runtime_checkable
@@ -60,7 +61,6 @@ class Motion:
     fill : makes f(t, x, out) of them; x are the inputs, out has n numbers, or s, s', s'' if `whole`
     inputs : the inputs that it reads
     whole : whether the derivatives are given too
-    of_inputs : whether it reads inputs, or functions of time in their places
     """
 
     def __init__(
@@ -71,27 +71,16 @@ class Motion:
         fill: Maker,
         inputs: tuple[Input, ...] = (),
         whole: bool = True,
-        of_inputs: bool = False,
     ) -> None:
         self.owner, self.n, self.inputs, self.whole = owner, n, inputs, whole
-        self.of_inputs = of_inputs or bool(inputs)
         self._users, self._fill = users, fill
-        self._function = self._recorded()
+        law = Recorded(f"{owner}: the law", users, fill, len(inputs), 3 * n if whole else n, _WAYS)
+        self._function = law if whole else Derived(law, law.owner, _with_rates, partial(_rates_at, law))
         self.user_function = UserFunction(self._function, len(inputs), 3 * n)
-
-    def _recorded(self) -> Recorded | _WithRates:
-        n_out = 3 * self.n if self.whole else self.n
-        out = Recorded(f"{self.owner}: the law", self._users, self._fill, len(self.inputs), n_out, _WAYS)
-        if self.of_inputs and out.law is None:
-            raise TypeError(
-                f"{self.owner}: a law of inputs that cannot be differentiated: {out.why}; write it so that it can be "
-                "run on symbols, or give the motion and its derivatives as three inputs (s, s', s'')"
-            )
-        return out if self.whole else _WithRates(out)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles bind the user's function anew: its address is valid in one process only."""
-        return Motion, (self.owner, self.n, self._users, self._fill, self.inputs, self.whole, self.of_inputs)
+        return Motion, (self.owner, self.n, self._users, self._fill, self.inputs, self.whole)
 
     def __call__(self, t: float, u: Vec | None = None) -> tuple[Vec, Vec, Vec]:
         """(s, s', s'') at a time, each (n,), for these inputs or their default values."""
@@ -140,7 +129,7 @@ class Motion:
                     "needs two derivatives: give kind='cubic', or a function of time"
                 )
         users, fill, left = under_sources(self._users, self._fill, self.inputs, sources)
-        return Motion(self.owner, self.n, users, fill, left, self.whole, of_inputs=True)
+        return Motion(self.owner, self.n, users, fill, left, self.whole)
 
 
 Rates: TypeAlias = Callable[[float], tuple[Vec, Vec, Vec]]
@@ -152,14 +141,14 @@ def check_rates(owner: str, motion: Rates, t0: float, time: float = 1.0, size: f
     `size` are the model's scales of time and of s. Raises ValueError."""
     for order, values in enumerate(motion(t0)):
         if not np.isfinite(values).all():
-            raise ValueError(f"{owner}: {_LAWS[order]} is {_show(values)} at t = {t0:g}; it must be finite")
+            raise ValueError(f"{owner}: {_LAWS[order]} is {brief(values)} at t = {t0:g}; it must be finite")
     time = _time(motion, t0, time, size)
     for t in (t0 + 1e-3 * time, t0 + 1e-2 * time, t0 + 1e-1 * time):
         h = max(1e-5 * time, 1e-9 * abs(t))
         before, here, after = motion(t - h), motion(t), motion(t + h)
         for order, name in enumerate(_LAWS):
             if not np.isfinite(here[order]).all():
-                raise ValueError(f"{owner}: {name} is {_show(here[order])} at t = {t:g}; it must be finite")
+                raise ValueError(f"{owner}: {name} is {brief(here[order])} at t = {t:g}; it must be finite")
         for order, name in ((0, _LAWS[1]), (1, _LAWS[2])):
             slope = (after[order] - before[order]) / (2.0 * h)
             derivative = here[order + 1]
@@ -167,8 +156,8 @@ def check_rates(owner: str, motion: Rates, t0: float, time: float = 1.0, size: f
             if np.any(np.abs(slope - derivative) > 1e-3 * (np.abs(slope) + np.abs(derivative) + rounding)):
                 raise ValueError(
                     f"{owner}: the derivatives contradict the law: at t = {t:g}, {name} is given as "
-                    f"{_show(derivative)}, but differences of {_LAWS[order]} give "
-                    f"{_show(slope)}; correct it, or give a spline, which has its own derivatives"
+                    f"{brief(derivative)}, but differences of {_LAWS[order]} give "
+                    f"{brief(slope)}; correct it, or give a spline, which has its own derivatives"
                 )
 
 
@@ -179,29 +168,16 @@ def _time(motion: Rates, t0: float, time: float, size: float) -> float:
     return float(1.0 / fast) if np.isfinite(fast) else time
 
 
-def _show(values: Vec) -> str:
-    return ", ".join(f"{v:.6g}" for v in np.atleast_1d(values))
-
-
-@final
-class _WithRates:
-    """A law with its time derivatives, recorded or called."""
-
-    def __init__(self, base: Recorded) -> None:
-        self._base = base
-        self.law = None if base.law is None else _with_rates(base.law)
-        self.owner, self.why = base.owner, base.why
-
-    def __call__(self, t: float, x: Vec, out: Vec) -> None:
-        values, regular = (None, False) if self.law is None else self.law.at(t, x)
-        out[:] = values if regular else _with_rates(self._base.at(t, x, by_time=True)).at(t, x)[0]
-
-
 def _with_rates(law: RecordedLaw) -> RecordedLaw:
     """s, s', s'' of one law."""
     rate = law.by([("t", 0)])
     outputs = [*law.outputs, *rate.outputs, *rate.by([("t", 0)]).outputs]
     return RecordedLaw(law.graph, outputs, law.regular, law.n_in)
+
+
+def _rates_at(law: Recorded, t: float, x: Vec) -> Vec:
+    """s, s', s'' of a law that is called, at a point."""
+    return _with_rates(law.at(t, x, by_time=True)).at(t, x)[0]
 
 
 def motion_of(owner: str, law: Any, n: int, inputs: Mapping[str, Input] | None) -> Motion:

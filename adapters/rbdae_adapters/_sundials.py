@@ -93,15 +93,22 @@ class Native:
     rhsfn: Any = None
 
     @classmethod
-    def of_residual(cls, problem: Solvable, jacfn: Callable[..., None], options: dict[str, Any]) -> Native:
-        """The arguments with a problem's residual and start."""
+    def of_residual(
+        cls, problem: Solvable, options: dict[str, Any], fill: Callable[..., None], with_jacobian: bool = True
+    ) -> Native:
+        """The arguments with a problem's residual, its start, and its Jacobian (`fill`) unless the options have one."""
         residual = problem.callbacks.residual
 
         def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:
             residual(t, y, yp, res)
 
+        def jacfn(t: float, y: Vec, yp: Vec, res: Vec, cj: float, J: Mat) -> None:
+            fill(t, y, yp, cj, J)
+
+        if with_jacobian:
+            options.setdefault("jacfn", jacfn)
         y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
-        return cls(jacfn, y0, problem.t0, options, resfn, yd0)
+        return cls(options.get("jacfn", jacfn), y0, problem.t0, options, resfn, yd0)
 
     @classmethod
     def of_rhs(cls, problem: Solvable, options: dict[str, Any], with_jacobian: bool) -> Native:

@@ -97,18 +97,13 @@ class ScikitsOdesAdapter(AbstractAdapter):
 
 
 def _ida(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str, Any]) -> Native:
-    jacobian = problem.callbacks.jacobian
-
-    def jacfn(t: float, y: Vec, yp: Vec, res: Vec, cj: float, J: Mat) -> None:
-        jacobian(t, y, yp, cj, J)
-
-    options["jacfn"], options["compute_initcond"] = jacfn, None
+    options["compute_initcond"] = None
     options["rtol"], options["atol"] = tolerances(problem, rtol, atol)
     if problem.kind == "dae":
         options |= algebraic(problem)
     options.setdefault("first_step_size", first_step(problem, rtol))
     options.setdefault("max_steps", MAX_STEPS)  # the package's default 500 ends a run between two outputs
-    return Native.of_residual(problem, jacfn, options)
+    return Native.of_residual(problem, options, problem.callbacks.jacobian)
 
 
 def _cvode(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str, Any]) -> Native:
@@ -132,7 +127,7 @@ def _ddaspk(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str
     options["jacfn"] = jacfn
     if problem.kind == "dae":
         options |= algebraic(problem)
-    return Native.of_residual(problem, jacfn, options)
+    return Native.of_residual(problem, options, jacobian)
 
 
 # ---------------------------------------------------------------- IDA and CVODE

@@ -17,20 +17,12 @@ from typing import Any, final
 
 import numpy as np
 import scipy
-from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, OdeSolver, Radau
+from scipy.integrate import BDF, LSODA, OdeSolver
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
 from rbdae_adapters.toolkit import AbstractStepper, Dense, Functions, GaveUp, Recorder, drive, take_options
 
-_CLASSES: dict[str, type[OdeSolver]] = {
-    "RK23": RK23,
-    "RK45": RK45,
-    "DOP853": DOP853,
-    "Radau": Radau,
-    "BDF": BDF,
-    "LSODA": LSODA,
-}
 _IMPLICIT = frozenset({"Radau", "BDF", "LSODA"})
 _OPTIONS = ("first_step", "max_step", "max_steps")
 """Options passed on; the package only warns about unknown ones."""
@@ -65,8 +57,8 @@ class _Stepper(AbstractStepper):
         arguments = dict(options, rtol=request.rtol, atol=request.atol)
         if native.method in _IMPLICIT:
             arguments["jac"] = native.jac
-        solver_class = _CLASSES[native.method]
-        self._solver = solver_class(native.fun, request.t0, y0.copy(), request.t_end, **arguments)
+        solver_class = getattr(scipy.integrate, native.method)
+        self._solver: OdeSolver = solver_class(native.fun, request.t0, y0.copy(), request.t_end, **arguments)
 
     def step(self) -> tuple[float, Vec]:
         solver = self._solver

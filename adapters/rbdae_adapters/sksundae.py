@@ -16,7 +16,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Stats
 from rbdae_adapters._sundials import (
     MAX_STEPS,
@@ -112,19 +112,13 @@ def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any
     options = {"linsolver": "sparse" if problem.n >= SPARSE_FROM else "dense", **given}
     sparse = options["linsolver"] == "sparse"
     fill: Any = problem.callbacks.jacobian_data if sparse else problem.callbacks.jacobian
-
-    def jacfn(t: float, y: Vec, yp: Vec, res: Vec, cj: float, JJ: Mat) -> None:
-        fill(t, y, yp, cj, JJ)
-
     if sparse:
         options["sparsity"] = _pattern(problem)
-    if options["linsolver"] not in _KRYLOV:
-        options["jacfn"] = jacfn
     options["rtol"], options["atol"] = tolerances(problem, rtol, atol)
     if problem.kind == "dae":
         options["algebraic_idx"] = [int(i) for i in np.flatnonzero(~np.asarray(problem.differential))]
     options.setdefault("first_step", first_step(problem, rtol))
-    return Native.of_residual(problem, jacfn, options)
+    return Native.of_residual(problem, options, fill, with_jacobian=options["linsolver"] not in _KRYLOV)
 
 
 def _cvode(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> Native:

@@ -147,11 +147,9 @@ class _Stepper(AbstractStepper):
         self._h = self._largest = 0.0
         self._least = _EPS * abs(request.t_end - request.t0)
         self._sizes: dict[int, tuple[Any, float]] = {}
-        solver_class, span = (
-            (BDFDAE if self._bdf else RadauDAE),
-            (request.t0, y0.copy(), native.yp0.copy(), request.t_end),
-        )
-        solver: Any = solver_class(self._evaluate, *span, rtol=request.rtol, atol=atol, jac=native.jac, **options)
+        solver_class: Any = BDFDAE if self._bdf else RadauDAE
+        span = request.t0, y0.copy(), native.yp0.copy(), request.t_end
+        solver = solver_class(self._evaluate, *span, rtol=request.rtol, atol=atol, jac=native.jac, **options)
         self._solver, self._h, self._evaluations = solver, 0.0, 0
         self._stages = 0 if self._bdf else int(solver.stages)
         self._halves = not self._bdf and bool(np.any(native.var_index >= 2))

@@ -200,14 +200,13 @@ class Block(AbstractForce):
         motion: tuple[Any, Any] | None,
         unknowns: Sequence[Any],
         inputs: Sequence[Any],
-        constants: Sequence[Any] | None = None,
+        constants: Sequence[Any],
     ) -> Any:
-        """The arguments of `law` and `observe`; `motion` is (q, qd) if there is a coordinate, `constants` replace its
-        parameters."""
+        """The arguments of `law` and `observe`; `motion` is (q, qd) if there is a coordinate, `constants` are the
+        values of its parameters."""
         k = self.n_states
         s, z = self._values(self.states, unknowns[:k]), self._values(self.algebraic, unknowns[k:])
-        numbers = [float(np.real(value)) for value in self.values.values()] if constants is None else constants
-        u, p = self._values(self.inputs, inputs), self._values(self.values, numbers)
+        u, p = self._values(self.inputs, inputs), self._values(self.values, constants)
         return (t, s, z, u, p) if motion is None else (t, *motion, s, z, u, p)
 
     def results(self, found: Any) -> tuple[Any, list[Any], list[Any]]:
@@ -291,17 +290,12 @@ def sort_of(force: AbstractForce) -> tuple[str, str]:
 def readable(owner: str, what: str, source: Quantity) -> Quantity:
     """A quantity that a block may read. Raises ValueError if it follows from the accelerations or belongs to no
     coordinate."""
-    if source.aspect in ("value", "rate", "own"):
-        return source
-    if source.aspect in ("turn", "axis", "spin"):
+    if source.aspect not in ("value", "rate", "own"):
         raise ValueError(
-            f"{owner}: {what} cannot be {source!r}: it belongs to no coordinate; give one, its rate, a state or an "
-            "output"
+            f"{owner}: {what} cannot be {source!r}: it belongs to no coordinate, or it follows from the accelerations, "
+            "which depend on the forces; give a position, a rate, a state or an output"
         )
-    raise ValueError(
-        f"{owner}: {what} cannot be {source!r}: it follows from the accelerations, which depend on the forces; "
-        "give a position, a rate, a state or an output"
-    )
+    return source
 
 
 def _sequence(owner: str, what: str, value: Any, n: int) -> list[Any]:

@@ -27,7 +27,8 @@ from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, Composed, StateElement
 from rbdae.forces.motion_law import near
 from rbdae.inputs import Input
-from rbdae.laws.law import Filling, NotRecorded, Users, recorded_law
+from rbdae.laws.law import Filling, Users, recorded_law
+from rbdae.laws.numbers import NotRecorded
 from rbdae.laws.recorded import Recorded
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
@@ -408,11 +409,12 @@ def _reads_position(block: Block) -> bool:
         return False
     n = len(block.unknown_names) + len(block.inputs)
     size = 1 + block.n_states + len(block.algebraic) + len(block.outputs)
+    constants = [float(np.real(value)) for value in block.values.values()]
 
     def fill(users: Users) -> Filling:
         def call(t: Any, x: Any, out: Any) -> None:
             k = len(block.unknown_names)
-            arguments = block.arguments(t, (x[0], x[1]), x[2 : 2 + k], x[2 + k :])
+            arguments = block.arguments(t, (x[0], x[1]), x[2 : 2 + k], x[2 + k :], constants)
             effort, rates, residuals = block.results(users[0](*arguments))
             for i, value in enumerate([effort, *rates, *residuals, *block.observed(arguments, users[-1]).values()]):
                 out[i] = value

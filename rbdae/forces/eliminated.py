@@ -129,7 +129,7 @@ class Eliminated:
     @property
     def slopes(self) -> Derived:
         """Its derivatives by all x."""
-        return Derived(self)
+        return Derived(self, f"{self.owner}, derivatives", lambda law: law.by_x, self._slopes_at)
 
     @cached_property
     def law(self) -> Law:
@@ -165,7 +165,7 @@ class Eliminated:
     def owner(self) -> str:
         return self._unknowns.owner
 
-    def slopes_at(self, t: float, x: Vec) -> Vec:
+    def _slopes_at(self, t: float, x: Vec) -> Vec:
         """Refuse derivatives at a point where it raises an exception."""
         raise _check.NoSolution(
             f"{self.owner}: its law raises an exception, or has no solution, at t = {t:g}; correct it"

@@ -3,10 +3,11 @@ element, with inputs u; recorded or called back."""
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -15,8 +16,8 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.body import Body
 from rbdae.inputs import Input, Sources, named_numbers, read_inputs, under_sources
-from rbdae.laws.law import Filling, Law, Maker, Users
-from rbdae.laws.recorded import CalledBack, Derived, Recorded
+from rbdae.laws.law import Filling, Maker, Users
+from rbdae.laws.recorded import CalledBack, Recorded
 from rbdae.quantities.coordinate import Coordinate
 
 _REMEDY = "give rbdae.forces.CalledBack(law, difference_step=1e-6)"
@@ -95,7 +96,7 @@ class MotionLaw:
     @property
     def by_position(self) -> bool:
         """Whether it depends on s, by a recording that is made now; one that is called back may."""
-        law = self.recorded(self.what)[0].law
+        law = self.recorded(self.what).law
         return law is None or law.reads(range(self.n))
 
     def under(self, sources: Sources) -> MotionLaw:
@@ -113,19 +114,19 @@ class MotionLaw:
         self.fill(self.users)(t, x, out)
         _check.array(owner, f"{self.what} at t = {t:g}", out, (self.n,), remedy="correct the function")
 
-    def recorded(self, owner: str) -> tuple[Recorded, Derived]:
-        """The law and its derivatives; those without functions of users are recorded once for all forces."""
-        key = self.fill, self.n_arguments
-        known = None if self.users else _KNOWN.get(key)
-        recorded = Recorded(owner, self.users, self.fill, self.n_arguments, self.n, _REMEDY, known)
-        derived = Derived(recorded, known=known)
-        if not self.users and recorded.law is not None and derived.law is not None:
-            _KNOWN[key] = recorded.law, derived.law
-        return recorded, derived
+    def recorded(self, owner: str) -> Recorded:
+        """The law; one without functions of users is recorded once for all forces."""
+        if self.users:
+            return Recorded(owner, self.users, self.fill, self.n_arguments, self.n, _REMEDY)
+        out = copy.copy(_of_library(self.fill, self.n_arguments, self.n))
+        out.owner = owner
+        return out
 
 
-_KNOWN: dict[tuple[Maker, int], tuple[Law, Law]] = {}
-"""Laws without functions of users and their derivatives, by their makers and the numbers of x."""
+@cache
+def _of_library(fill: Maker, n_in: int, n_out: int) -> Recorded:
+    """A law of the library."""
+    return Recorded("", (), fill, n_in, n_out, _REMEDY)
 
 
 def of_numbers(law: Callable[..., Sequence[Any]]) -> Maker:

@@ -261,10 +261,10 @@ class _Packing:
             of_t = Recorded(f"{owner}: {law.what}", [law.function], fill, 0, n)
             row["law"] = self._added(of_t, 0, n).address
         if motion is not None:
-            load, slopes = motion.recorded(f"{owner}: {motion.what}")
+            load = motion.recorded(f"{owner}: {motion.what}")
             row["first_parameter"], row["n_parameters"] = len(self._constants), len(motion.parameters)
             self._constants += [("", value) for value in motion.parameters]
-            self._add_law(row, load, slopes, motion.n_arguments, motion.n)
+            self._add_law(row, load, load.slopes, motion.n_arguments, motion.n)
         if element.reaction is not None:
             self._n_reactions += 1
             row["reaction"] = self._n_reactions  # counted as the records of friction are

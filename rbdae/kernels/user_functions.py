@@ -53,7 +53,7 @@ class UserFunction:
 
     @property
     def law(self) -> Any:
-        """A `rbdae.laws.Law` of the function, for code of a model; None if it is called there."""
+        """A `rbdae.laws.law.Law` of the function, for code of a model; None if it is called there."""
         return getattr(self._function, "law", None)
 
     @property

@@ -3,8 +3,3 @@
 A copy (`copies`) of a function with arithmetic source runs on symbols (`numbers`, `arrays`) along all its branches, and
 is recorded (`law`). Any other function is called; for derivatives it runs on numbers with values.
 """
-
-from rbdae.laws.law import Law as Law
-from rbdae.laws.law import NotRecorded as NotRecorded
-
-__all__ = ["Law", "NotRecorded"]

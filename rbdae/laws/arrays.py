@@ -74,15 +74,21 @@ def _with_sign(x: Any, y: Any) -> Any:
     return choice(below < 0.0, -abs(x), abs(x))
 
 
+def _inverse(x: Any) -> Any:
+    """The opposite of a comparison."""
+    if not isinstance(x, Truth):
+        raise TypeError("~ is for comparisons")
+    return x.tape.truth_of(x.tape.graph.negation(x.node))
+
+
 ONE: dict[str, Callable[[Any], Any]] = {
-    **{name: _of_one(name) for name in FUNCTIONS if name != "abs"},
-    **dict.fromkeys(("absolute", "fabs"), abs),
+    **{name: _of_one(name) for name in (*FUNCTIONS, "negative")},
+    **dict.fromkeys(("absolute", "fabs"), _of_one("abs")),
     **dict.fromkeys(("positive", "conjugate"), lambda x: x),
     **dict.fromkeys(("deg2rad", "radians"), lambda x: x * (math.pi / 180.0)),
     **dict.fromkeys(("rad2deg", "degrees"), lambda x: x * (180.0 / math.pi)),
     "ceil": lambda x: -ONE["floor"](-x),
     "trunc": lambda x: choice(x < 0.0, -ONE["floor"](-x), ONE["floor"](x)),
-    "negative": operator.neg,
     "square": lambda x: x * x,
     "reciprocal": lambda x: TWO["divide"](1.0, x),
     "sign": lambda x: choice(x > 0.0, 1.0, choice(x < 0.0, -1.0, choice(x == 0.0, 0.0, x))),
@@ -93,13 +99,14 @@ ONE: dict[str, Callable[[Any], Any]] = {
     "isnan": lambda x: x != x,
     "isfinite": lambda x: abs(x) < math.inf,
     "isinf": lambda x: abs(x) == math.inf,
-    "logical_not": lambda x: ~x if isinstance(x, Truth) else not x,
-    "invert": operator.invert,
+    "logical_not": lambda x: _inverse(x) if isinstance(x, Truth) else not x,
+    "invert": _inverse,
 }
 """Functions by NumPy's names."""
 
 TWO: dict[str, Callable[[Any, Any], Any]] = {
     **OF_TWO,
+    "divmod": lambda x, y: (TWO["floor_divide"](x, y), TWO["remainder"](x, y)),
     "float_power": OF_TWO["power"],
     "hypot": lambda x, y: ONE["sqrt"](x * x + y * y),
     "maximum": _extreme(operator.lt),
@@ -112,7 +119,7 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
     "logical_or": lambda x, y: x | y if isinstance(x, Truth) else (x if x else y),
 }
 
-_BY_OPERATORS = frozenset({"add", "subtract", "multiply", "negative", "matmul", "vecdot", "matvec", "vecmat"})
+_OF_VECTORS = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
 """Functions that NumPy has for arrays of objects, by Python's operators."""
 
 
@@ -129,15 +136,15 @@ def _of_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) 
     name, out = ufunc.__name__, options.pop("out", None)
     ours = (ONE if len(inputs) == 1 else TWO).get(name)
     called = method == "__call__" and options.pop("where", True) is True
-    if called and name in _BY_OPERATORS:
+    if called and ours is not None:
+        result = each(ours, inputs) if any(isinstance(x, (np.ndarray, list, tuple)) for x in inputs) else ours(*inputs)
+    elif called and name in _OF_VECTORS:
         result = ufunc(*map(_objects, inputs))
-    elif called and ours is not None:
-        result = each(ours, inputs)
     elif method == "reduce" and name in ("add", "multiply", "maximum", "minimum"):
         result = ufunc.reduce(_objects(inputs[0]), *inputs[1:], **options)
     else:
         refuse(self, f"it calls numpy.{name}{'' if method == '__call__' else '.' + method}")
-    if out is not None:
+    if out is not None and not isinstance(out[0], Number):  # `+=` changes arrays, but makes new numbers
         (target,) = out
         bare(target)[...] = result
         return target
@@ -207,20 +214,25 @@ def _of_function(self: Any, function: Any, types: Any, arguments: Sequence[Any],
     return again(function(*(bare(value) for value in arguments), **{k: bare(v) for k, v in options.items()}))
 
 
-Number.__array_ufunc__ = _of_ufunc  # type: ignore[attr-defined]
-Number.__array_function__ = _of_function  # type: ignore[attr-defined]
+Number.__array_ufunc__ = _of_ufunc
+Number.__array_function__ = _of_function
 
 
-def _of_segment(x: Any, places: Any, of: Callable[[int], Any]) -> Any:
-    """`of(k)` for the segment k of x between increasing places."""
+def _polynomial(x: Any, places: Any, rows: Any) -> Any:
+    """The polynomial of x's segment between rising places at its distance from their first; rows of coefficients by
+    segments, the highest power first."""
 
-    def among(first: int, last: int) -> Any:
+    def chosen(values: Any, first: int = 0, last: int = len(places) - 1) -> Any:
         if last - first == 1:
-            return of(first)
+            return float(values[first])
         middle = (first + last) // 2
-        return choice(x < places[middle], among(first, middle), among(middle, last))
+        return choice(x < places[middle], chosen(values, first, middle), chosen(values, middle, last))
 
-    return among(0, len(places) - 1)
+    s: Any = x - chosen(places)
+    value: Any = 0.0
+    for row in rows:
+        value = value * s + chosen(row)
+    return value
 
 
 def interp(x: Any, xp: Any, fp: Any, *others: Any, **options: Any) -> Any:
@@ -233,7 +245,7 @@ def interp(x: Any, xp: Any, fp: Any, *others: Any, **options: Any) -> Any:
     def one(s: Any) -> Any:
         if not isinstance(s, Number):
             return float(np.interp(s, places, values))
-        inside = _of_segment(s, places, lambda k: slopes[k] * (s - places[k]) + values[k])
+        inside = _polynomial(s, places, (slopes, values))
         out = choice(s < places[0], values[0], choice(s >= places[-1], values[-1], inside))
         return choice(s == s, out, s) if slopes[-1] == 0.0 else out
 
@@ -252,18 +264,8 @@ def piecewise(spline: Any) -> Callable[..., Any]:
         polynomial = polynomial.derivative(int(others[0] if others else options.get("nu", 0)))
         if polynomial.extrapolate is not True and polynomial.extrapolate != 1:
             x.tape.refuse(f"it calls a spline with extrapolate={spline.extrapolate!r}")
-        places, table = polynomial.x, polynomial.c.reshape(*polynomial.c.shape[:2], -1)
-
-        def chosen(values: Any) -> Any:
-            return _of_segment(x, places, lambda k: float(values[k]))
-
-        s = x - chosen(places)
-        out = []
-        for column in range(table.shape[2]):
-            value: Any = 0.0
-            for row in table[:, :, column]:
-                value = value * s + chosen(row)
-            out.append(value)
+        columns = np.moveaxis(polynomial.c.reshape(*polynomial.c.shape[:2], -1), 2, 0)
+        out = [_polynomial(x, polynomial.x, rows) for rows in columns]
         return out[0] if polynomial.c.ndim == 2 else numbers(out).reshape(polynomial.c.shape[2:])
 
     return call

@@ -36,40 +36,27 @@ _NODES = (
     ast.NamedExpr, ast.If, ast.For, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Raise, ast.Assert, ast.BinOp,
     ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call, ast.keyword, ast.Constant, ast.Name, ast.Attribute,
     ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.Dict, ast.Starred, ast.ListComp, ast.GeneratorExp,
-    ast.comprehension, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
+    ast.comprehension, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context, ast.JoinedStr,
+    ast.FormattedValue,
 )  # fmt: skip
+
+_ACTING = ("tofile", "dump", "setflags")
+"""Methods of arrays that act outside."""
 
 _PARSING = Lock()
 """Held while parsing: Python's parser counts its depth for all threads together."""
 
 
 @lru_cache(maxsize=32)
-def _functions(text: str) -> dict[int, list[Any]]:
-    """Functions of a file by first line."""
-    out: dict[int, list[Any]] = {}
-    with _PARSING:
-        tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            decorators = [each.lineno for each in getattr(node, "decorator_list", ())]
-            out.setdefault(min([node.lineno, *decorators]), []).append(node)
+def _functions(text: str) -> dict[tuple[str, int], list[Any]]:
+    """Functions of a file by name and first line; empty for other texts."""
+    out: dict[tuple[str, int], list[Any]] = {}
+    with _PARSING, suppress(SyntaxError):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+                first = min(each.lineno for each in (node, *getattr(node, "decorator_list", ())))
+                out.setdefault((getattr(node, "name", "<lambda>"), first), []).append(node)
     return out
-
-
-def _sources(code: types.CodeType, text: str) -> list[Any]:
-    """Sources of a function in the text of its file; several if functions on one line use the same names."""
-    try:
-        functions = _functions(text).get(code.co_firstlineno, [])
-    except SyntaxError:
-        return []
-    names = names_of(code).union(code.co_freevars, code.co_varnames)
-    kinds = "id", "attr", "arg", "name"
-    return [
-        node
-        for node in functions
-        if getattr(node, "name", "<lambda>") == code.co_name
-        and names <= {getattr(each, kind, None) for each in ast.walk(node) for kind in kinds}
-    ]
 
 
 def names_of(code: types.CodeType) -> set[str]:
@@ -78,26 +65,23 @@ def names_of(code: types.CodeType) -> set[str]:
     return set(code.co_names).union(*map(names_of, inner))
 
 
-def _body(node: Any) -> list[Any]:
-    """Nodes of a function's body, or of a list of nodes."""
-    parts = getattr(node, "body", node)
-    return [each for part in (parts if isinstance(parts, list) else [parts]) for each in ast.walk(part)]
-
-
 @lru_cache(maxsize=1024)
 def _why_not(code: types.CodeType, text: str) -> str:
-    """Why a function is not arithmetic, or ""."""
-    sources = _sources(code, text)
+    """Why a function in the text of its file is not arithmetic, or ""; functions on one line with the same names are
+    judged together."""
+    names, kinds = names_of(code).union(code.co_freevars, code.co_varnames), ("id", "attr", "arg", "name")
+    sources = [
+        node
+        for node in _functions(text).get((code.co_name, code.co_firstlineno), [])
+        if names <= {getattr(each, kind, None) for each in ast.walk(node) for kind in kinds}
+    ]
     if not sources:
         return f"{code.co_name} has no source, or uses super() or names with two underscores"
-    nodes = [each for source in sources for each in _body(source)]
-    said = {id(each) for each in _body([node for node in nodes if isinstance(node, (ast.Raise, ast.Assert))])}
+    nodes: list[Any] = [each for source in sources for each in ast.walk(source) if each is not source]
     for node in nodes:
-        if isinstance(node, (ast.JoinedStr, ast.FormattedValue)) and id(node) in said:
-            continue
         if not isinstance(node, _NODES) or getattr(node, "decorator_list", None):
             return f"line {node.lineno} of {code.co_name} is not arithmetic ({type(node).__name__.lower()})"
-        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        if isinstance(node, ast.Attribute) and (not isinstance(node.ctx, ast.Load) or node.attr in _ACTING):
             return f"line {node.lineno} of {code.co_name} changes {ast.unparse(node)}"
     return ""
 
@@ -160,10 +144,10 @@ def _of_math(name: str) -> Callable[..., Any]:
         if tape.live:  # for its exceptions
             plain(*(list(map(value_of, x)) if isinstance(x, (list, tuple)) else value_of(x) for x in arguments))
         result = symbolic(*arguments, **options)
-        if type(result) is Number and any(
-            tape.graph.nodes[k][0] not in _FINITE for k in tape.graph.needed([result.node])
-        ):
-            tape.finite(result.node)
+        graph = tape.graph
+        if type(result) is Number and any(graph.nodes[k][0] not in _FINITE for k in graph.needed([result.node])):
+            size, largest = graph.function("abs", result.node), graph.const(sys.float_info.max)
+            tape.require(graph.condition("<=", size, largest))  # it raises an exception otherwise
         return result
 
     return call
@@ -244,15 +228,6 @@ _SAFE = {
 # ---------------------------------------------------------------- copies
 
 
-def _changing(*_: Any, **__: Any) -> Any:
-    raise NotRecorded("it changes objects outside of it")
-
-
-_CHANGES = (
-    "tofile", "dump", "setflags", "sort", "fill", "put", "resize", "partition", "__setitem__",
-    *(f"__i{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")),
-)  # fmt: skip
-_Array = type("_Array", (np.ndarray,), dict.fromkeys(_CHANGES, _changing))
 _PLAIN = (int, float, str, bytes, type(None), np.generic, range, frozenset)
 
 
@@ -282,8 +257,6 @@ class _Reader:
         return found if copies.live and not isinstance(found, types.MethodType) else copies.of(found, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not self._copies.live:
-            _changing()
         setattr(self._of, name, value)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
@@ -334,7 +307,9 @@ class Copies:
         if callable(value) and (isinstance(value, np.ufunc) or _root(value) == "numpy"):
             return value if getattr(value, "__name__", "") in _OF_NUMPY else _refused(name)
         if isinstance(value, np.ndarray):
-            return np.array(value).view(_Array)
+            copy = np.array(value)
+            copy.flags.writeable = False
+            return copy[...]  # cannot be made writeable
         if hasattr(kind, "_make"):
             return kind._make(self.of(each, name) for each in value)
         if kind in (list, tuple):
@@ -367,32 +342,3 @@ class Copies:
             with suppress(ValueError):  # an empty cell
                 cell.cell_contents = self.of(own.cell_contents, name)
         return out
-
-
-_COUNTED = (bool, int, float, complex, str, tuple, np.ndarray, np.generic, types.FunctionType)
-"""Types of globals that are part of what a function is; modules and classes count by their names in the code."""
-
-
-def content_of(function: types.FunctionType) -> tuple[Any, ...]:
-    """What a function is: code, defaults, closure and plain globals, equal in all processes with one version of
-    Python."""
-    names = {name: function.__globals__.get(name) for name in sorted(names_of(function.__code__))}
-    return (
-        _parts(function.__code__),
-        function.__defaults__,
-        function.__kwdefaults__,
-        [cell.cell_contents for cell in function.__closure__ or ()],
-        {name: used for name, used in names.items() if isinstance(used, _COUNTED)},
-    )
-
-
-def _parts(code: types.CodeType) -> tuple[Any, ...]:
-    constants = [
-        _parts(value)
-        if isinstance(value, types.CodeType)
-        else sorted(map(repr, value))
-        if isinstance(value, frozenset)
-        else value
-        for value in code.co_consts
-    ]
-    return code.co_code, code.co_names, code.co_varnames[: code.co_argcount], constants

@@ -94,6 +94,7 @@ class Law:
         entries = [row.get(j, zero) for row in rows for j in range(len(inputs))]
         return Law(self.graph, entries, self.regular, self.n_in)
 
+    @cached_property
     def by_x(self) -> Law:
         """The law of its derivatives by all x."""
         return self.by([("x", i) for i in range(self.n_in)])
@@ -136,11 +137,8 @@ def traced_law(
     copies = Copies(live=True)
     function = fill([copies.of(user) for user in users])
     time = Number(tape, tape.graph.node("input", "t", 0)) if by_time else float(t)
-    try:
-        outputs = _run(tape, function, time, len(x), n_out)
-    except NotRecorded as error:
-        tape.refused = str(error)
-    if tape.refused:
+    outputs = _run(tape, function, time, len(x), n_out)
+    if tape.refused:  # and swallowed
         raise NotRecorded(tape.refused)
     return Law(tape.graph, outputs, tape.graph.const(1.0), len(x))
 
@@ -168,13 +166,15 @@ def _recorded(function: Filling, n_in: int, n_out: int) -> Law:
         try:
             results = _run(tape, function, Number(tape, graph.node("input", "t", 0)), n_in, n_out)
             results.append(tape.regular)
+            if tape.refused:  # and swallowed, or a text
+                raise NotRecorded(tape.refused)
         except (TypeError, AttributeError, RecursionError) as error:  # possibly caused by symbols only
             why = f"on symbols, with objects that it cannot change, it raises {type(error).__name__}: {error}"
             raise NotRecorded(why) from error
         except (Exception, SystemExit) as error:  # the user's own exception on this branch
+            if "read-only" in str(error):  # NumPy says so of arrays
+                raise NotRecorded("it changes objects outside of it") from error
             errors.append(error)
-        if tape.refused:  # and swallowed
-            raise NotRecorded(tape.refused)
         asked = [*tape.asked.items()]
         for k in reversed(range(len(answers), len(asked))):
             condition, answer = asked[k]
@@ -191,6 +191,3 @@ def _recorded(function: Filling, n_in: int, n_out: int) -> Law:
     if results is None:
         raise NotRecorded(f"{type(errors[0]).__name__}: {errors[0]}")
     return Law(graph, results[:-1], results[-1], n_in)
-
-
-__all__ = ["Filling", "Law", "Maker", "NotRecorded", "Users", "recorded_law", "traced_law"]

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, TypeAlias, final
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from rbdae.graph.evaluate import OPERATIONS
 from rbdae.graph.graph import FUNCTIONS, Graph
@@ -110,11 +110,6 @@ class Tape:
         """Require a condition; where it fails, the law itself is called."""
         self.regular = self.graph.select(condition, self.regular, self.graph.const(0.0))
 
-    def finite(self, node: int) -> None:
-        """Require a finite result, since functions of `math` raise an exception otherwise."""
-        size = self.graph.function("abs", node)
-        self.require(self.graph.condition("<=", size, self.graph.const(sys.float_info.max)))
-
     def node(self, value: Any) -> int:
         """The node of a `Number` or of a float."""
         if type(value) in (Number, Truth):
@@ -136,10 +131,12 @@ def _asked(what: str, by_value: Callable[..., Any] | None = None) -> Any:
     return ask
 
 
-class Number:
-    """An unknown float, or one that carries its derivatives."""
+class Number(NDArrayOperatorsMixin):
+    """An unknown float, or one that carries its derivatives. Its operators are NumPy's functions (`arrays`)."""
 
     __slots__ = ("node", "tape")
+    __array_ufunc__: Any = None  # of `arrays`
+    __array_function__: Any = None
 
     def __init__(self, tape: Tape, node: int) -> None:
         self.tape, self.node = tape, node
@@ -153,7 +150,10 @@ class Number:
     is_integer = _asked("it asks whether a number is whole", float.is_integer)
 
     def __format__(self, form: str) -> str:
-        return f"{format(self.tape.value(self.node), form) if self.tape.live else 'x'}~"  # "~": it is not a float
+        if self.tape.live:
+            return f"{format(self.tape.value(self.node), form)}~"  # it is not a float
+        self.tape.refused = self.tape.refused or "it makes a text of a number"  # unless for an exception
+        return "x"
 
     def __str__(self) -> str:
         return format(self, "")
@@ -164,28 +164,13 @@ class Number:
     def __class__(self) -> type:
         return float if self.tape.live else Number
 
-    def __neg__(self) -> Any:
-        return self.tape.result(self.tape.graph.neg(self.node))
-
-    def __pos__(self) -> Any:
-        return self
-
-    def __abs__(self) -> Any:
-        return self.function("abs")
-
     def __bool__(self) -> bool:
         return not self.tape.truth(self.tape.graph.condition("==", self.node, self.tape.graph.const(0.0)))
 
-    def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> Any:
-        return other // self, other % self
-
     def function(self, name: str) -> Any:
-        """One of the graph's functions of one number."""
-        graph = self.tape.graph
-        return self.tape.result(_root(graph, self.node) if name == "sqrt" else graph.function(name, self.node))
+        """A function of one number, by its name in the graph."""
+        graph, own = self.tape.graph, {"sqrt": _root, "negative": Graph.neg}.get(name)
+        return self.tape.result(graph.function(name, self.node) if own is None else own(graph, self.node))
 
     def conjugate(self) -> Any:
         """The number itself, for NumPy."""
@@ -206,10 +191,7 @@ class Truth(Number):
     def __bool__(self) -> bool:
         return self.tape.truth(self.node)
 
-    def __invert__(self) -> Any:
-        return self.tape.truth_of(self.tape.graph.negation(self.node))
-
-    __neg__ = __abs__ = _asked(_WITH_COMPARISONS)
+    function = _asked(_WITH_COMPARISONS)
 
 
 # ---------------------------------------------------------------- operations of two
@@ -217,10 +199,8 @@ class Truth(Number):
 
 def _remainder(graph: Graph, a: int, b: int) -> int:
     """The exact remainder, with the sign of b."""
-    zero, left = graph.const(0.0), graph.of_two("fmod", a, b)
-    sides = graph.condition("<", left, zero), graph.condition("<", zero, left)
-    wrong = graph.select(sides[1], graph.condition("<", b, zero), zero)
-    wrong = graph.select(sides[0], graph.condition("<", zero, b), wrong)
+    left = graph.of_two("fmod", a, b)
+    wrong = graph.condition("<", graph.mul(left, b), graph.const(0.0))
     return graph.select(wrong, graph.add(left, b), left)
 
 
@@ -297,36 +277,28 @@ def _of_two(name: str, on_nodes: _OnNodes) -> Callable[[Any, Any], Any]:
 OF_TWO = {name: _of_two(name, on_nodes) for name, on_nodes in (_ARITHMETIC | _COMPARISONS | _OF_TRUTHS).items()}
 """Operations on two numbers, as NumPy does them and by its names."""
 
-_NUMBERS = Number, float, int, np.number, np.bool_  # for others, such as arrays, NumPy does the operation
-
 
 def value_of(value: Any) -> Any:
     """The value of a `Number` with a value, or the number itself."""
     return value.tape.value(value.node) if isinstance(value, Number) else value
 
 
-def _operator(name: str, apply: Callable[[Any, Any], Any]) -> None:
-    """Python's operator of this name."""
-    divides = name in ("truediv", "mod", "floordiv")
+def _division(name: str) -> Callable[[Any, Any], Any]:
+    """One of Python's divisions, which raise an exception where NumPy's do not."""
+    divide = getattr(NDArrayOperatorsMixin, name)
 
-    def call(self: Number, x: Any, y: Any) -> Any:
-        if not (isinstance(x, _NUMBERS) and isinstance(y, _NUMBERS)):
-            return NotImplemented
-        if divides and self.tape.raises and value_of(y) == 0.0:
+    def call(self: Number, other: Any) -> Any:
+        divisor = self if name.startswith("__r") else other
+        if self.tape.raises and not isinstance(divisor, np.ndarray) and value_of(divisor) == 0.0:
             raise ZeroDivisionError("division by zero")
-        return apply(x, y)
+        return divide(self, other)
 
-    setattr(Number, f"__{name}__", lambda self, other: call(self, self, other))
-    setattr(Number, f"__r{name}__", lambda self, other: call(self, other, self))
+    return call
 
 
-for _name, _of in {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "mod": "remainder",
-    "floordiv": "floor_divide", "pow": "power", "lt": "less", "le": "less_equal", "gt": "greater",
-    "ge": "greater_equal", "eq": "equal", "ne": "not_equal", "and": "bitwise_and", "or": "bitwise_or",
-    "xor": "bitwise_xor",
-}.items():  # fmt: skip
-    _operator(_name, OF_TWO[_of])
+for _name in ("truediv", "floordiv", "mod", "divmod"):
+    for _side in (f"__{_name}__", f"__r{_name}__"):
+        setattr(Number, _side, _division(_side))
 
 
 def choice(condition: Any, one: Any, other: Any) -> Any:

@@ -11,7 +11,8 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.laws.arrays import number_among
-from rbdae.laws.law import Filling, Law, Maker, NotRecorded, Users, recorded_law, traced_law
+from rbdae.laws.law import Filling, Law, Maker, Users, recorded_law, traced_law
+from rbdae.laws.numbers import NotRecorded
 
 
 def of_time(n: int, checked: Callable[[int, float, Any], Vec], users: Users) -> Filling:
@@ -71,7 +72,6 @@ class Recorded:
     owner : the owner of the law, for messages
     users, fill, n_in, n_out : see `recorded_law`
     remedy : the remedy in messages if a called law has no derivatives
-    known : the law, if recorded before
     step : of central differences, by which a called law is differentiated; by default as a `CalledBack` among the users
         says
 
@@ -89,7 +89,6 @@ class Recorded:
         n_in: int,
         n_out: int,
         remedy: str = "write it as arithmetic",
-        known: tuple[Law, ...] | None = None,
         step: float | None = None,
     ) -> None:
         self.owner, self.n_in, self.n_out = owner, n_in, n_out
@@ -97,9 +96,9 @@ class Recorded:
         self.users = [user.function if isinstance(user, CalledBack) else user for user in users]
         self._step = next((user.difference_step for user in called if user.difference_step), step)
         self._fill, self._remedy, self._call = fill, remedy, fill(self.users)
-        self.law: Law | None = known[0] if known else None
-        self.why = "" if known else "it is to be called back"
-        if known is None and not called:
+        self.law: Law | None = None
+        self.why = "it is to be called back"
+        if not called:
             try:
                 self.law, self.why = recorded_law(users, fill, n_in, n_out), ""
             except (NotRecorded, RecursionError) as error:
@@ -108,7 +107,7 @@ class Recorded:
     @property
     def slopes(self) -> Derived:
         """Its derivatives by all x."""
-        return Derived(self)
+        return Derived(self, f"{self.owner}, derivatives", lambda law: law.by_x, self._slopes_at)
 
     def __call__(self, t: float, x: Vec, out: Vec) -> Any:
         """Its values, by the function itself if it is called or raises an exception."""
@@ -119,10 +118,10 @@ class Recorded:
                 return None
         return self._call(t, x, out)
 
-    def slopes_at(self, t: float, x: Vec) -> Vec:
+    def _slopes_at(self, t: float, x: Vec) -> Vec:
         """Its derivatives by all x at a point, argument after argument, (n_in n_out,). Raises as `at`."""
         if self._step is None:
-            return self.at(t, x).by_x().at(t, x)[0]
+            return self.at(t, x).by_x.at(t, x)[0]
         out = np.empty((self.n_in, self.n_out))
         for change, row in zip(self._step * np.eye(self.n_in), out, strict=True):
             after, before = np.zeros((2, self.n_out))
@@ -151,32 +150,25 @@ class Recorded:
 
 @final
 class Derived:
-    """The derivatives of a law by all x, from the recording, or from a call at each point.
+    """A law that follows from another one, such as its derivatives: from the recording, or from a call at each point.
 
     Parameters
     ----------
-    base : the law
-    known : the law and its derivatives, if they have been recorded
+    base : the other law
+    owner : its owner, for messages
+    of : makes it from the recording
+    call : its values at (t, x), if the other law is called or raises an exception
     """
 
-    def __init__(self, base: Any, known: tuple[Law, Law] | None = None) -> None:
-        self._base = base
-        if known:
-            self.__dict__["law"] = known[1]
+    def __init__(self, base: Any, owner: str, of: Callable[[Law], Law], call: Callable[[float, Vec], Vec]) -> None:
+        self._base, self._of, self._call = base, of, call
+        self.owner, self.why = owner, base.why
 
     @cached_property
     def law(self) -> Law | None:
-        """The law of the derivatives; None if the law is called."""
-        return None if self._base.law is None else self._base.law.by_x()
-
-    @property
-    def owner(self) -> str:
-        return f"{self._base.owner}, derivatives"
-
-    @property
-    def why(self) -> str:
-        return str(self._base.why)
+        """Its recording; None if the other law is called."""
+        return None if self._base.law is None else self._of(self._base.law)
 
     def __call__(self, t: float, x: Vec, out: Vec) -> None:
         values, regular = (None, False) if self.law is None else self.law.at(t, x)
-        out[:] = values if regular else self._base.slopes_at(t, x)
+        out[:] = values if regular else self._call(t, x)

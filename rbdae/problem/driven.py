@@ -86,8 +86,8 @@ def motions_of(workspace: Workspace) -> list[tuple[Motion, list[int], float]]:
 
 def follows_inputs(workspace: Workspace) -> bool:
     """Whether a drive has a law of inputs, whether they are numbers now or functions of the time."""
-    model: Any = workspace.memory.model
-    return any(law.motion.of_inputs for law in model.rheonomic.values())
+    laws = (joint.rheonomic() for joint in workspace.memory.model.system.joints)
+    return any(law is not None and law.motion.inputs for law in laws)
 
 
 def refuse_held(workspace: Workspace, values: Vec) -> None:

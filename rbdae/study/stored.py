@@ -15,7 +15,7 @@ import math
 import pickle
 from functools import cache
 from pathlib import Path
-from types import FunctionType, MethodType, NoneType, UnionType
+from types import CodeType, FunctionType, MethodType, NoneType, UnionType
 from typing import Any, TypeVar, Union, final, get_args, get_origin
 
 import numpy as np
@@ -24,7 +24,7 @@ from rbdae import _check
 from rbdae._files import __version__, writable
 from rbdae.formulations import Formulation
 from rbdae.formulations.table import written
-from rbdae.laws.copies import content_of
+from rbdae.laws.copies import names_of
 from rbdae.problem.projection import Projection
 from rbdae.study.case import Case
 from rbdae.study.one_run import Row
@@ -180,6 +180,10 @@ def content_hash(value: object) -> str:
     return hashlib.sha256(digest.getvalue()).hexdigest()[:24]
 
 
+_COUNTED = (bool, int, float, complex, str, tuple, np.ndarray, np.generic, FunctionType)
+"""Types of globals that are part of what a function is; modules and classes count by their names in the code."""
+
+
 @final
 class _Content(pickle.Pickler):
     """A pickler for hashing only: the same output for equal values, whether or not they share objects; of users'
@@ -195,6 +199,9 @@ class _Content(pickle.Pickler):
         value = getattr(value, "py_func", value)  # of a function compiled by numba
         if isinstance(value, FunctionType):
             return tuple, (self._function(value),)
+        if isinstance(value, CodeType):
+            constants = [sorted(map(repr, each)) if isinstance(each, frozenset) else each for each in value.co_consts]
+            return tuple, ((value.co_code, value.co_names, value.co_varnames[: value.co_argcount], constants),)
         if isinstance(value, MethodType):
             return tuple, ((value.__func__, value.__self__),)
         if isinstance(value, type) and isinstance(call := vars(value).get("__call__"), FunctionType):
@@ -205,4 +212,7 @@ class _Content(pickle.Pickler):
         if function in self._begun:
             return (function.__qualname__,)
         self._begun.append(function)
-        return content_of(function)
+        code, used = function.__code__, function.__globals__
+        names = {name: used[name] for name in sorted(names_of(code)) if isinstance(used.get(name), _COUNTED)}
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        return code, function.__defaults__, function.__kwdefaults__, cells, names

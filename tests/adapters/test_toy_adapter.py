@@ -91,7 +91,7 @@ def test_it_is_found_like_any_other_and_has_outputs_events_projection_and_errors
     assert ended.returncode == 0, ended.stderr
     said = ended.stdout.splitlines()
     assert said[0] == "toy:rk4 True 0.1.0 ode"
-    for line, fact in zip(said[1:], ("'toy:rk4'", "step=", "no option 'max_step'", "DAE of index 2"), strict=True):
+    for line, fact in zip(said[1:], ("'toy:rk4'", "step=", "toy:rk4 'max_step'", "DAE of index 2"), strict=True):
         assert fact in line
 
 

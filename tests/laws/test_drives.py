@@ -275,8 +275,8 @@ def _formulate(law: object) -> rbdae.Problem:
     [
         ((lambda t: t * t, lambda t: t, lambda t: 1.0), ["contradict", "s' is given as"]),
         ((lambda t: t * t, lambda t: 2 * t, lambda t: -2.0), ["contradict", "s'' is given as"]),
-        ((lambda t: np.nan, np.cos, np.sin), ["s is nan"]),
-        ((np.sin, np.cos, lambda t: np.inf), ["s'' is inf"]),
+        ((lambda t: np.nan, np.cos, np.sin), ["s is (nan)"]),
+        ((np.sin, np.cos, lambda t: np.inf), ["s'' is (inf)"]),
         (
             (lambda t: (t, t), lambda t: (1.0, 1.0), lambda t: (0.0, 0.0)),
             ["(0.0, 0.0)", "shape (2,)", "return 1 number"],

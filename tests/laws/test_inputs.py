@@ -347,6 +347,30 @@ def test_a_run_follows_an_input_with_rates_and_accelerations(curve):
     assert np.abs(run.energy.balance).max() < 1e-6
 
 
+def test_a_drive_whose_law_of_inputs_is_called_moves_like_one_that_is_recorded():
+    calls = []
+
+    def counted(t, u):
+        calls.append(t)
+        return u.size * math.sin(u.frequency * t)
+
+    def driven(law):
+        system = rbdae.System(gravity=(0, 0, 0))
+        inputs = {"size": system.add_input("size", 0.4), "frequency": system.add_input("frequency", 2.0)}
+        body = system.add_body("arm", mass=1.0, inertia=(1, 2, 3))
+        pin = system.add_joint(Revolute(system.ground, body, name="pin"))
+        system.add_joint(PrescribedAngle(pin, law, inputs=inputs, name="motor"))
+        return rbdae.formulate(system, "index-2")
+
+    called, recorded = driven(counted), driven(lambda t, u: u.size * np.sin(u.frequency * t))
+    assert [*recorded.laws.values()] == ["recorded"] != [*called.laws.values()]
+    yd = np.cos(np.arange(called.n))
+    for u in (None, [0.7, 3.0]):
+        F = [p.residual(0.3, recorded.y0, yd, **({} if u is None else {"u": u})) for p in (called, recorded)]
+        np.testing.assert_allclose(*F, rtol=0.0, atol=1e-13 * np.abs(F[1]).max())
+    assert calls
+
+
 def test_three_functions_are_taken_as_they_are():
     curves = {"angle": np.sin, "rate": np.cos, "acceleration": lambda t: -np.sin(t)}
     p = rbdae.formulate(arm("three"), "index-0").with_inputs(curves)

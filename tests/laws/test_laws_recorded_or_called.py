@@ -367,7 +367,7 @@ def _wrong(seed: int, folder: Path) -> str:
         if not regular or isinstance(wanted, type) or not math.isfinite(wanted):
             continue
         try:
-            near = recorded.at(t, x).by_x().at(t, x)[0]
+            near = recorded.at(t, x).by_x.at(t, x)[0]
         except ArithmeticError:  # where Python's floats divide by zero, and NumPy's do not
             continue
         derived(t, x, J)
@@ -406,4 +406,4 @@ def test_derivatives_of_calls_are_those_of_differences():
         recorded, _ = law_of_motion(CalledBack(law))
         x, h = np.array([0.7, 0.4]), 1e-6
         wanted = [(law(0.1, *(x + h * e)) - law(0.1, *(x - h * e))) / (2.0 * h) for e in np.eye(2)]
-        np.testing.assert_allclose(recorded.at(0.1, x).by_x().at(0.1, x)[0], wanted, rtol=1e-8)
+        np.testing.assert_allclose(recorded.at(0.1, x).by_x.at(0.1, x)[0], wanted, rtol=1e-8)

@@ -38,7 +38,7 @@ def test_a_name_like_none_gets_them_all():
     "form, solver, message",
     [
         ("index-2", "scipy:RK45", r"'index-2' is a DAE of index 2, but scipy:RK45 takes ODE forms .*solve_dae:Radau"),
-        ("overdetermined", "solve_dae:BDF", r"an overdetermined DAE, but .* of index 1, 2, 3.*assimulo:ODASSL"),
+        ("overdetermined", "solve_dae:BDF", r"an overdetermined DAE of index 2, but .* index 1, 2, 3.*assimulo:ODASSL"),
         ("index-3", "sksundae:cvode", r"a DAE of index 3, but sksundae:cvode takes ODE forms"),
     ],
 )

@@ -338,7 +338,7 @@ UNRECORDED = {
     "output": (printing, "it uses print"),
     "a loop without end": (endless, "not arithmetic .while"),
     "a whole number": (lambda s: WEIGHTS[int(s) % 3], "it uses int"),
-    "text": (lambda s: len(f"{s:.3f}") + s, "not arithmetic .joinedstr"),
+    "text": (lambda s: len(f"{s:.3f}") + s, "text of a number"),
     "no source": (eval("lambda s: 2.0 * s"), "no source"),
 }
 

@@ -257,7 +257,7 @@ def no_longer_code(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
 def law_of_motion(function: Any) -> tuple[Recorded, Derived]:
     """A function (t, s, rate) as laws of the motion are had, and its derivatives by s and rate."""
     recorded = Recorded("law", [function], partial(of_one_displacement, "law", None), 2, 1)
-    return recorded, Derived(recorded)
+    return recorded, recorded.slopes
 
 
 def workspace(problem: rbdae.Problem) -> Workspace:

@@ -22,14 +22,11 @@ from rbdae._check import count, show
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Request, Solvable
 from rbdae_adapters._sundials import MAX_STEPS, adams_or_bdf, bdf, first_step, least_tolerance, tolerances
 from rbdae_adapters.sundials import _library
-from rbdae_adapters.sundials._run import MultistepRun
+from rbdae_adapters.sundials._run import SETTERS, MultistepRun
 from rbdae_adapters.toolkit import loops, take_options, usable
 from rbdae_adapters.toolkit.loops import Inside, machine
 
-_COMMON = (
-    "library", "linsolver", "first_step", "min_step", "max_step", "max_order", "max_num_steps", "max_nonlin_iters",
-    "max_conv_fails", "max_err_test_fails", "nonlin_conv_coef",
-)  # fmt: skip
+_COMMON = ("library", "linsolver", "max_num_steps", *(name for name, *_ in SETTERS))
 _OPTIONS = {"ida": (*_COMMON, "suppress_alg"), "cvode": (*_COMMON, "lmm")}
 _CHOICES = {"linsolver": ("factors", "dense"), "lmm": ("adams", "bdf"), "suppress_alg": (True, False)}
 

@@ -25,7 +25,7 @@ from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of, machine
 _NEAR = 1e-12
 """Relative distance of times."""
 
-_SETTERS = (
+SETTERS = (
     ("first_step", "SetInitStep", REAL),
     ("max_step", "SetMaxStep", REAL),
     ("min_step", "SetMinStep", REAL),
@@ -193,15 +193,11 @@ class MultistepRun(LoopRun):
         self._call("SetMaxNumSteps", LONG(-1))  # the loop counts steps
         if not self._implicit:
             self._call("SetMaxHnilWarns", INT(-1))  # they would be printed despite any handler
-        for name, setter, kind in _SETTERS:
-            value = options.get(name)
-            nothing = {"max_step": np.inf, "min_step": 0.0}.get(name)
-            if value is None or value == nothing:
-                continue
+        for name, setter, kind in (each for each in SETTERS if each[0] in options):
             try:
-                number = kind(value)
+                number = kind(options[name])
             except TypeError as error:
-                raise TypeError(f"sundials: {name}={value!r} is no {kind.__name__}: {error}") from None
+                raise TypeError(f"sundials: {name}={options[name]!r} is no {kind.__name__}: {error}") from None
             self._call(setter, number)
         if self._implicit and options.get("suppress_alg"):
             identity, _ = self._objects.vector(np.asarray(self._problem.differential, dtype=float))

@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
-from rbdae._check import nearest
+from rbdae._check import unknown
 from rbdae.adapter import Request, Solvable, Unsupported
 
 
@@ -92,7 +92,7 @@ def take_options(given: Mapping[str, Any], allowed: Iterable[str] | None, who: s
     >>> take_options({"max_stepp": 1}, ["max_step"], "scipy:RK45")
     Traceback (most recent call last):
         ...
-    rbdae.adapter.Unsupported: scipy:RK45 has no option 'max_stepp'; did you mean 'max_step'? Its options: max_step
+    rbdae.adapter.Unsupported: unknown option of scipy:RK45 'max_stepp'; did you mean 'max_step'? There are max_step
     >>> take_options({"max_step": 0.1, "inith": None}, ["inith", "maxh"], "assimulo:Dopri5")
     {'maxh': 0.1}
     """
@@ -102,9 +102,7 @@ def take_options(given: Mapping[str, Any], allowed: Iterable[str] | None, who: s
         if "max_step" in out and (longest := next((name for name in _MAX_STEP if name in names), None)):
             out[longest] = out.pop("max_step")
         for name in (name for name in out if name not in names):
-            hint = nearest(name, names)
-            have = f"Its options: {', '.join(names)}" if names else "It has no options"
-            raise Unsupported(f"{who} has no option {name!r}{(hint and '; ' + hint) or '.'} {have}")
+            raise Unsupported(str(unknown(f"option of {who}", name, names or ["none"])))
     for name, value in out.items():
         if isinstance(value, (int, float, np.number)) and not value >= 0:
             raise ValueError(f"{who}: the option {name} must not be negative or nan, got {value!r}; leave it out")
