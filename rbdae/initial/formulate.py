@@ -23,7 +23,7 @@ from rbdae.initial.start import ConsistentState, consistent_state
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.machine.cache import say_once
 from rbdae.machine.python_calls import supported
-from rbdae.multibody.choices.row_selection import SUSPENDED_FROM, redundant_rows
+from rbdae.multibody.choices.row_selection import redundant_rows
 from rbdae.multibody.choices.selection import IndependentVelocities, Selection
 from rbdae.multibody.choices.settings import Settings, Structure
 from rbdae.multibody.choices.states import centred, write
@@ -38,8 +38,7 @@ from rbdae.multibody.system.parameters import Changed
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import Assembly, Start, consistent_start
-from rbdae.problem.switches.friction import refuse_friction
-from rbdae.problem.switches.rows import with_pivot_floor
+from rbdae.problem.switches import refuse_friction, with_pivot_floor
 from rbdae.rotations import CHARTS, Chart
 from rbdae.rotations.chart import RotationName
 from rbdae.system import System
@@ -102,7 +101,7 @@ def formulate(
         What to do with joint equations that follow from the others: refuse them by name, or leave them out. The
         motion is the same; multipliers and reactions are then those of least norm, marked as not unique. The forms
         without multipliers, with projection, then also pass through singular positions
-        (`rbdae.problem.switches.rows`).
+        (`rbdae.problem.switches`).
     hold : names of bodies, or (name, ``"x"`` | ``"y"`` | ``"z"`` | ``"position"`` | ``"orientation"``)
         What keeps its place while the system is assembled, see `rbdae.assemble`. It says that the others are placed
         roughly: what changes of them gives no warning.
@@ -208,7 +207,7 @@ def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: 
 def _again(choices: Choices, t0: float, hold: Hold, code: str, problem: Problem, new: Changed | System) -> Problem:
     """The system of a problem with other numbers, or another one, formulated in the same way."""
     with np.errstate(over="ignore", invalid="ignore"):
-        out = None if isinstance(new, System) else renumbered(problem, new, held=bool(hold))
+        out = None if isinstance(new, System) else renumbered(problem, new, hold)
         if out is None:
             return _formulated(new if isinstance(new, System) else new.system, choices, t0, False, hold, code)
         _refuse_start(out.interpretation, out.start)
@@ -255,7 +254,7 @@ def _with_floor(workspace: Workspace, choices: Choices, start: Start) -> Workspa
     """Suspend joint equations near singular positions, if they may be left out and loops can come to one."""
     if not (choices.may_drop and workspace.model.tree.closing and not workspace.settings.reduced):
         return workspace
-    rows = with_pivot_floor(workspace, workspace.selection.rows, start.t0, start.y0, SUSPENDED_FROM)
+    rows = with_pivot_floor(workspace, workspace.selection.rows, start.t0, start.y0)
     return workspace.with_selection(workspace.selection.with_rows(rows))
 
 

@@ -196,9 +196,8 @@ class _Search:
     def _moving(self, here: BodyMotion) -> BodyMotion:
         """The same positions with velocities on the constraints."""
         known, placed = self.known, here.at(-self.known.arms)
-        velocities = Velocities.of(known, self.joints, replace(known.stated(), x=placed.x, p=placed.p))
-        self._velocities = velocities
-        return velocities.nearest(known).at(known.arms)
+        self._velocities = Velocities.of(known, self.joints, replace(known.stated(), x=placed.x, p=placed.p))
+        return self._velocities.nearest().at(known.arms)
 
     def _nearest_positions(self, motion: BodyMotion) -> BodyMotion:
         """The nearest positions on the constraints, by the sparse projection."""

@@ -1,13 +1,12 @@
 """Velocities of a start on the constraints, where bodies stay at their places.
 
-On the constraints velocities are v0 + N a, whatever the masses. Of them those are taken that change given ones the
+On the constraints velocities are v0 + N a. Of them those are taken that change given ones the
 least in the mass metric, then unknown ones of what is held, and have the least kinetic energy of all with that.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Final, final
 
 import numpy as np
@@ -82,17 +81,6 @@ class Velocities:
         v0[columns], N[columns] = units[columns] * v, Vt[rank:].T
         return cls(known, joints, stated, units, G, g_t, v0, N, speed)
 
-    @cached_property
-    def joint_matrix(self) -> Mat:
-        """The gradient of the joints of reference points, (rows, 6 n)."""
-        return self.joints.matrix(self.stated.at(self.known.arms))
-
-    @property
-    def determined(self) -> bool:
-        """Whether given velocities determine all others, so that masses have no say."""
-        given = self.N[(self.known.free & self.known.moving).ravel()]
-        return bool(np.linalg.matrix_rank(given, tol=_FREE) == self.N.shape[1])
-
     def contradiction(self) -> Vec:
         """gdot of the joints, (rows,), that no change of unknown velocities can bring to zero."""
         known, told = self.known, np.hstack([self.stated.xd, self.stated.om])
@@ -102,9 +90,9 @@ class Velocities:
         change = np.linalg.lstsq(self.G[:, unknown], rest, rcond=_RANK)[0]
         return np.asarray((rest - self.G[:, unknown] @ change) * self.joints.sizes)
 
-    def nearest(self, known: Known) -> BodyMotion:
-        """The motion of the origins that changes given velocities the least, by the masses of `known`."""
-        stated, jointed = self.stated, known.jointed
+    def nearest(self) -> BodyMotion:
+        """The motion of the origins that changes given velocities the least, in the mass metric."""
+        known, stated, jointed = self.known, self.stated, self.known.jointed
         told, M = np.hstack([stated.xd, stated.om]), known.masses(stated.R)
         given, unknown = known.free & known.moving & ~known.held, known.free & ~known.moving
         v, N = self.v0, self.N
