@@ -30,9 +30,6 @@ from rbdae.system import System
 
 _OF_BODIES = ("mass", "inertia")
 
-_OF_ALL = ("algebraic", "differential", "variable_index")
-"""What a problem says of its unknowns whatever the numbers."""
-
 _MOVING = {"velocity", "angular_velocity"}
 
 
@@ -64,9 +61,7 @@ def renumbered(problem: Problem, new: Changed, hold: Hold) -> Problem | None:
         selection = selection.with_rows(with_pivot_floor(workspace, rows, problem.t0, start.y0))
     if selection is not old.selection:
         workspace = _selecting(workspace, selection)
-    out = Problem.of(workspace, start, problem.velocity, problem.again)
-    vars(out).update({name: vars(problem)[name].copy() for name in _OF_ALL if name in vars(problem)})
-    return out
+    return Problem.of(workspace, start, problem.velocity, problem.again)
 
 
 def _selecting(workspace: Workspace, selection: Selection) -> Workspace:

@@ -28,7 +28,7 @@ from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.in_python import Recorded, in_python
 from rbdae.multibody.recorded.recording import Pattern
 from rbdae.problem.driven import inputs_of
-from rbdae.problem.projection import ViolationScales, functions_of, machine_projection
+from rbdae.problem.projection import Projection, functions_of
 
 HowMade: TypeAlias = Literal["machine", "folded", "plain", "mixed"]
 
@@ -53,6 +53,7 @@ class Callbacks:
         self._kernels = workspace.settings.kernels
         self._traced: dict[str, TracedKernel | RatesCode | None] = {}
         self._machine: dict[str, MachineFunction] = {}
+        self._of_inputs: dict[str, Callable[..., None]] = {}
         self._factors: Factors | None = None
         self._tally = Tally()
         self._schemes: dict[str, StepFunctions] = {}
@@ -84,23 +85,15 @@ class Callbacks:
         """rhs_jacobian(t, y, out)."""
         return self._call("rhs_jacobian")
 
-    @cached_property
-    def _residual_by_inputs(self) -> Callable[[float, Vec, Vec, Mat], None]:
-        """Fills (t, y, yd, out) with dF/du, (n_equations, n_u)."""
-        return self._call("residual_by_inputs")
-
-    @cached_property
-    def _rhs_by_inputs(self) -> Callable[[float, Vec, Mat], None]:
-        """Fills (t, y, out) with df/du, (n, n_u)."""
-        return self._call("rhs_by_inputs")
+    def _by_inputs(self, name: str) -> Callable[..., None]:
+        """Fills (t, y, yd, out) with dF/du, (n_equations, n_u), or (t, y, out) with df/du, (n, n_u)."""
+        if name not in self._of_inputs:
+            self._of_inputs[name] = self._call(f"{name}_by_inputs")
+        return self._of_inputs[name]
 
     @cached_property
     def _projection(self) -> tuple[MachineFunction, MachineFunction]:
         return functions_of(self._workspace)
-
-    @cached_property
-    def _violation_scales(self) -> ViolationScales:
-        return ViolationScales.of(self._workspace)
 
     # ------------------------------------------------------------ which code
 
@@ -127,7 +120,7 @@ class Callbacks:
 
     def _machine_function(self, name: str) -> MachineFunction:
         if name == "project":
-            return machine_projection(self._problem)
+            return Projection().bind(self._problem).machine()
         if (own := self._of_this_model(name)) is not None:
             return own.function()
         return trampoline(self._plain(name), self._kernel(name).signs[1:].replace("M", "o"), self._shapes(name))

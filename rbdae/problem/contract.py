@@ -14,6 +14,7 @@ import numpy as np
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae._frozen import refuse_copies
+from rbdae.machine.function import MachineFunction
 
 
 class ProjectionError(ArithmeticError):
@@ -52,22 +53,6 @@ class SolvableCallbacks(Protocol):
     @property
     def rhs_jacobian(self) -> Callable[[float, Vec, Mat], None]:
         """``rhs_jacobian(t, y, out)``: df/dy into `out`, shape (n, n)."""
-
-
-class CompiledFunction(Protocol):
-    """``int32 f(void* context, double t, const double* y, const double* yd, double c, double* out)``: a C function.
-
-    0 says that `out` is complete, anything else that `check` has an exception to raise. It may be called without
-    Python's lock, by one run at a time.
-    """
-
-    address: int
-    """The address at which it begins."""
-    context: int
-    """Its first argument."""
-
-    def check(self) -> None:
-        """Raise the exception of a user's function that waits, once; nothing if there is none."""
 
 
 class Solvable(Protocol):
@@ -165,7 +150,7 @@ class Quiet:
     computes are from `low` to `high`. Elsewhere the switch is asked. Where this is not exact, it asks once too often.
     """
 
-    measure: CompiledFunction
+    measure: MachineFunction
     n: int
     low: float = -np.inf
     high: float | Vec = np.inf
@@ -178,7 +163,7 @@ class CompiledWatch:
     computes `n_measured` measures, and the memory (4 n_measured,) with their bounds, of one run. What watches a run may
     have a function ``machine()`` that makes one, or gives None; most have it not."""
 
-    measure: CompiledFunction
+    measure: MachineFunction
     n_measured: int
     memory: Vec
     __reduce__ = refuse_copies

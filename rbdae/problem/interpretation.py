@@ -262,9 +262,9 @@ class Interpretation:
     def null_space(self, t: float, y: Vec) -> tuple[Vec, Mat]:
         """w = (xdot, Omega), or (xdot, omega), and T (n_v, n_nu) of the null-space form at one state."""
         layout = self.workspace.layout
-        n_v, n_nu = layout.n_velocities, layout.v.stop - layout.v.start
-        out = self.read(null_space.motion, t, y, n_v + n_v * n_nu)
-        return out[:n_v], out[n_v:].reshape(n_v, n_nu)
+        n_v = layout.n_velocities
+        out = self.read(null_space.motion, t, y, n_v * (1 + layout.v.stop - layout.v.start))
+        return out[:n_v], out[n_v:].reshape(n_v, -1)
 
     def growth(self, t: float, y: Vec) -> float:
         """The largest growth of a column of T since the independent velocities were selected."""
@@ -285,8 +285,7 @@ class Interpretation:
 
     def matrices(self, t: float, y: Vec, sparse: bool | None = None) -> Matrices:
         """M, G, K, g, g_I, g_II, psi, and T, r of the null-space form, at one state."""
-        reduced = self.null_space(t, y) if self.workspace.settings.reduced else None
-        return self._matrices.at(t, y, sparse, reduced)
+        return self._matrices.at(t, y, sparse)
 
     # ------------------------------------------------------------ multipliers
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae._frozen import brief_repr
+from rbdae.formulations import null_space
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.graph.derivatives import tangents
 from rbdae.kernels.matrices import terms
 from rbdae.multibody.choices.selection import KeptRows
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.in_python import Point, Recordings
+from rbdae.multibody.recorded.in_python import Point, Recordings, in_python
 from rbdae.multibody.recorded.recording import MOST_NODES, Recording, finished, run
 
 if TYPE_CHECKING:
@@ -122,20 +123,27 @@ def _with_all_rows(workspace: Workspace) -> Workspace:
 
 @final
 class MatrixView:
-    """Makes the matrices of one problem, by the derivatives of what `rbdae.kernels.matrices` records."""
+    """Makes the matrices of one problem, by the derivatives of what `rbdae.kernels.matrices` records; in Python, since
+    a few readings are not worth machine code."""
 
     def __init__(self, of: Workspace) -> None:
-        self._of, self._workspace = of.layout, _with_all_rows(of)
-        self._unreduced = self._workspace.settings is not of.settings
+        self._of, self._workspace = of, _with_all_rows(of)
         self._recordings = Recordings(self._workspace, self._recorded)
+        self._motion = in_python(of, null_space.motion) if of.settings.reduced else None
 
-    def at(self, t: float, y: Vec, sparse: bool | None, reduced: tuple[Vec, Mat] | None) -> Matrices:
-        """At one state; `sparse` says how M, G and K come (None: by size), `reduced` has w, T of null space."""
-        nu = y[self._of.v]
-        if self._unreduced and reduced is not None:
-            y = np.concatenate([y[self._of.q], reduced[0], y[self._of.s]])
-        layout = self._workspace.layout
+    def at(self, t: float, y: Vec, sparse: bool | None) -> Matrices:
+        """At one state; `sparse` says how M, G and K come (None: by size)."""
+        layout, of = self._workspace.layout, self._of.layout
         n_v, n_la, n_q = layout.n_velocities, layout.n_constraints, layout.q.stop
+        T, r = None, None
+        if self._motion is not None:
+            nu = y[of.v]
+            motion = np.empty(n_v * (1 + len(nu)))
+            self._motion(t, y, motion)
+            w, T = motion[:n_v], motion[n_v:].reshape(n_v, -1)
+            r = T @ nu - w
+            if self._workspace.settings is not self._of.settings:
+                y = np.concatenate([y[of.q], w, y[of.s]])
         sparse = n_v > _LARGE if sparse is None else sparse
         found, places = self._recordings.at(t, y, np.zeros(2 * n_v + n_la))
         values = np.array(found, dtype=float)
@@ -143,10 +151,6 @@ class MatrixView:
         g, g_I, g_II, psi, *entries = np.split(values, ends)
         shapes = (n_q, n_v), (n_v, n_v), (n_v, n_la), (n_la, n_v)
         K, M, W, G = map(partial(_matrix, sparse), shapes, places, entries)
-        T, r = None, None
-        if reduced is not None:
-            w, T = reduced
-            r = T @ nu - w
         return Matrices(M, G, K, g, g_I, g_II, psi, W, T, r)
 
     def _recorded(self, point: Point) -> tuple[Recording, list[tuple[Ints, Ints]]]:

@@ -466,16 +466,13 @@ class Problem:
     ) -> Mat:
         """dF/du, shape (n_equations, n_u), at fixed unknowns, with u in the order of `inputs`; without yd that of the
         right-hand side, df/du, (n, n_u), for ODE kinds only. It is derived from what is recorded, exactly."""
-        here = self._under("input_jacobian", t, u)
+        here, name = self._under("input_jacobian", t, u), "rhs" if yd is None else "residual"
         if yd is None:
             here.callbacks._explicit()
-        t, y = _check.time("input_jacobian", t), self._apart("y", y, out)
-        if yd is None:
-            return filled(out, (self.n, len(self.inputs)), lambda into: here.callbacks._rhs_by_inputs(t, y, into))
-        yd = self._apart("yd", yd, out)
-        return filled(
-            out, (here.n_equations, len(self.inputs)), lambda into: here.callbacks._residual_by_inputs(t, y, yd, into)
-        )
+        given = [self._apart("y", y, out), *([] if yd is None else [self._apart("yd", yd, out)])]
+        t, rows = _check.time("input_jacobian", t), self.n if yd is None else here.n_equations
+        call = here.callbacks._by_inputs(name)
+        return filled(out, (rows, len(self.inputs)), lambda into: call(t, *given, into))
 
     @cached_property
     def _parameter_tangents(self) -> ParameterTangents:
