@@ -8,20 +8,21 @@ come of the code that is there. Where positions have to be searched for, the sys
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
+from rbdae.body import Body
 from rbdae.initial.given import Hold
 from rbdae.initial.start import consistent_state
+from rbdae.joints.base import AbstractJoint
 from rbdae.multibody.choices.selection import KeptRows, Selection
 from rbdae.multibody.choices.states import write
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.recording import changed_numbers, selection_numbers
 from rbdae.multibody.system.bodies import BodyMotion
 from rbdae.multibody.system.model import Model, with_numbers
-from rbdae.multibody.system.parameters import Changed
+from rbdae.multibody.system.parameters import Changed, Parameter
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import Assembly, consistent_start
@@ -35,13 +36,13 @@ _MOVING = {"velocity", "angular_velocity"}
 
 def renumbered(problem: Problem, new: Changed, hold: Hold) -> Problem | None:
     """The problem with other numbers; None if bodies may have other places, or its layout or code can be others."""
-    old, kinds = problem.workspace, _kinds(problem.system, new.names)
-    if kinds is None or not old.memory.opened:
+    old, kinds = problem.workspace, set(map(_kind, new.parameters))
+    if "places" in kinds or not old.memory.opened:
         return None
     constants, forces = "constants" in kinds, "forces" in kinds
     model: Model | None = None
     if constants:
-        model = _with_constants(problem, new, new.system) if kinds == {"constants"} else None
+        model = _with_constants(problem, new) if kinds == {"constants"} else None
     elif not (forces and old.model.forces.functions):
         model = with_numbers(old.model, new.system, forces_too=forces)
     if model is None or _records(model) != _records(old.model):
@@ -72,21 +73,14 @@ def _selecting(workspace: Workspace, selection: Selection) -> Workspace:
     return out
 
 
-def _with_constants(problem: Problem, new: Changed, system: System) -> Model | None:
+def _with_constants(problem: Problem, new: Changed) -> Model | None:
     """The model with others of the numbers of the laws of its blocks, which move no body. None if a law has not been
     recorded with them as symbols, or if one is 0, which may be structure: a law may not depend on an angle then."""
-    values = {name: float(value) for name, value in _constants(system).items() if name in new.names}
     forces = problem.model.forces
     before = dict(zip(forces.constant_labels, forces.constants["value"].tolist(), strict=True))
-    if not all(before.get(name, 0.0) and value for name, value in values.items()):
+    if not all(before.get(name, 0.0) and value for name, value in new.values.items()):
         return None
-    return replace(problem.model, system=copy.copy(system), forces=forces.with_constants(values))
-
-
-def _constants(system: System) -> dict[str, float]:
-    """The numbers of the laws of all blocks, by the names of parameters."""
-    blocks = [force for force in system.forces if isinstance(force, Block)]
-    return {f"{block.name}.{name}": value for block in blocks for name, value in block.constants.items()}
+    return replace(problem.model, system=copy.copy(new.system), forces=forces.with_constants(new.values))
 
 
 def _started(problem: Problem, model: Model, hold: Hold) -> tuple[Assembly, KeptRows] | None:
@@ -117,26 +111,17 @@ def _records(model: Model) -> tuple[int, ...]:
     return len(model.forces.elements), len(model.forces.entries)
 
 
-def _kinds(system: System, names: Sequence[str]) -> set[str] | None:
-    """Whose numbers these are: ``"bodies"``, masses and inertias, ``"gravity"``, ``"forces"``, or ``"constants"`` of
-    blocks; None if others are among them."""
-    bodies = {body.name for body in system.bodies}
-    forces = {force.name for force in system.forces}
-    constants = _constants(system)
-    found = set()
-    for name in names:
-        part, _, field = name.partition(".")
-        if name in constants and part not in bodies:
-            found.add("constants")
-        elif part in forces and part not in bodies:
-            found.add("forces")
-        elif part == "gravity":
-            found.add("gravity")
-        elif part in bodies and field.partition(".")[0] in _OF_BODIES:
-            found.add("bodies")
-        else:
-            return None
-    return found
+def _kind(parameter: Parameter) -> str:
+    """``"bodies"`` of masses and inertias, ``"gravity"``, ``"constants"`` of blocks, ``"forces"``; ``"places"`` of
+    others, by which bodies move."""
+    part, field = parameter.part, parameter.field
+    if isinstance(part, System):
+        return "gravity"
+    if isinstance(part, Body):
+        return "bodies" if field in _OF_BODIES else "places"
+    if isinstance(part, AbstractJoint):
+        return "places"
+    return "constants" if isinstance(part, Block) and field in ("values", "sources") else "forces"
 
 
 def _written(problem: Problem, model: Model, assembly: Assembly) -> Vec:

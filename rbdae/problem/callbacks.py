@@ -32,7 +32,7 @@ from rbdae.problem.projection import Projection, functions_of
 
 HowMade: TypeAlias = Literal["machine", "folded", "plain", "mixed"]
 
-_SIGNS = {"residual": "tyyo", "jacobian": "tyytM", "jacobian_data": "tyyto", "rhs": "tyo", "rhs_jacobian": "tyM"}
+_NAMES = ("residual", "jacobian", "jacobian_data", "rhs", "rhs_jacobian")
 _OF_FACTORS = ("factors", "solve")
 
 
@@ -110,8 +110,8 @@ class Callbacks:
         if name in _OF_FACTORS:
             found: MachineFunction = getattr(self.factors(), name)
             return found
-        if name != "project" and name not in _SIGNS:
-            known = ", ".join(map(repr, (*_SIGNS, *_OF_FACTORS, "project")))
+        if name != "project" and name not in _NAMES:
+            known = ", ".join(map(repr, (*_NAMES, *_OF_FACTORS, "project")))
             raise ValueError(f"Callbacks: there is no machine function {name!r}; choose from {known}")
         if name not in self._machine:
             with self._workspace.memory.preparation:
@@ -226,8 +226,8 @@ class Callbacks:
         return Derivative(kernel, "inputs" if name.endswith("by_inputs") else "state")
 
     def _refuse_other(self, name: str) -> None:
-        if name not in _SIGNS:
-            raise ValueError(f"Callbacks: there is no callback {name!r}; choose from {', '.join(map(repr, _SIGNS))}")
+        if name not in _NAMES:
+            raise ValueError(f"Callbacks: there is no callback {name!r}; choose from {', '.join(map(repr, _NAMES))}")
 
     def _of_this_model(self, name: str) -> TracedKernel | RatesCode | None:
         if name not in self._traced:

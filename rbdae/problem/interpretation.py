@@ -15,7 +15,6 @@ from rbdae.formulations import null_space
 from rbdae.kernels import outputs, readings
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.joint_rows import independence, least_norm, pivots
-from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.readings import joint_loads, joint_matrix, potentials, power
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import slices
@@ -174,10 +173,6 @@ class Interpretation:
     def recorded(self) -> Recorded:
         """Their quantities, recorded once for a model."""
         return cast(Recorded, self._of_model("recorded", lambda: Recorded(self)))
-
-    def friction(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """The margins of the frictions under reactions, then their normal forces, (..., 2 frictions)."""
-        return self.read(friction_margins, t, y, 2 * len(self.model.frictions))
 
     def measures(self, t: ArrayLike, y: ArrayLike) -> Measures:
         """The reader of quantities at rows of their own."""

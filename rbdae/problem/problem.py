@@ -46,7 +46,7 @@ from rbdae.problem.observables import Observable, attach
 from rbdae.problem.outputs import Outputs, numbers_among
 from rbdae.problem.projection import Projection, bind_projection, project_drift
 from rbdae.problem.start import Assembly, Start, consistent_start
-from rbdae.problem.switches import USUAL, AbstractSwitch, ChartPolicy, switches_of
+from rbdae.problem.switches import SWITCHES, USUAL, AbstractSwitch, ChartPolicy
 from rbdae.problem.timed import Segments
 from rbdae.quantities.quantity import Quantity
 from rbdae.system import System
@@ -362,7 +362,7 @@ class Problem:
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:
         """New switches for a segment of a run that begins at `y0`."""
-        return switches_of(self.interpretation, self.t0, self.y0, self.resumed, policy)
+        return [kind(self, policy) for kind in SWITCHES if kind.needed(self.interpretation)]
 
     def by_time(self, later: Sequence[Problem], times: Sequence[float], direction: float = 1.0) -> Problem:
         """This problem, but states from times[k] on are read by the selection of the k-th later problem; in a run back

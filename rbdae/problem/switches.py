@@ -36,9 +36,8 @@ Friction. Under the reaction of a joint it may leave no acceleration, or several
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
@@ -48,6 +47,7 @@ from rbdae.kernels import outputs
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.joint_rows import independence, pivots
 from rbdae.kernels.linear.accelerations import friction_margins
+from rbdae.machine.function import MachineFunction
 from rbdae.multibody.choices.row_selection import SUSPENDED_FROM, WEAKENED, closeness, redundant_rows, strength
 from rbdae.multibody.choices.selection import KeptRows, Selection
 from rbdae.multibody.choices.states import centred
@@ -55,14 +55,8 @@ from rbdae.multibody.choices.velocity_selection import spatial_columns
 from rbdae.multibody.code.bound import bound
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.system.model import Model
-from rbdae.problem.contract import Ending, Quiet, Solvable
+from rbdae.problem.contract import Ending, Solvable
 from rbdae.problem.interpretation import Interpretation
-
-Resume = Callable[[float, Vec, Selection], Solvable]
-"""(t, y, selection) -> the problem with another selection from the state (t, y) on."""
-
-_ROUNDING = 1e-9
-"""Relative; loops in machine code ask a switch that much before its bounds."""
 
 
 @final
@@ -92,9 +86,10 @@ class AbstractSwitch(ABC):
 
     kernel: ClassVar[Entry]
 
-    def __init__(self, view: Interpretation, t: float, y: Vec, resumed: Resume, policy: ChartPolicy) -> None:
-        self.view, self._resumed, self._policy = view, resumed, policy
-        self.low, self.high = self.bounds(t, y)
+    def __init__(self, problem: Any, policy: ChartPolicy) -> None:
+        self.view: Interpretation = problem.interpretation
+        self._problem, self._policy = problem, policy
+        self.low, self.high = self.bounds(problem.t0, problem.y0)
 
     @classmethod
     @abstractmethod
@@ -114,7 +109,7 @@ class AbstractSwitch(ABC):
         return None
 
     def due(self, t: float, y: Vec) -> bool:
-        """Whether to choose again at this accepted state."""
+        """Whether to choose again at this accepted state; states are asked about in the order of time."""
         x = self.view.read(self.kernel, t, y, len(self.low))
         if np.all((x >= self.low) & (x <= self.high)):
             return False
@@ -123,16 +118,15 @@ class AbstractSwitch(ABC):
         selection = self.view.workspace.selection
         return not np.isnan(x).any() and self.next(t, y, selection) is not selection
 
-    def quiet(self) -> Quiet | None:
-        """The states at which it is not due, for loops in machine code; None if it has to be asked after every step."""
-        n = len(self.low)
-        measure = self.view.machine(self.kernel, n)
-        low, high = self.low * (1.0 + _ROUNDING), self.high * (1.0 - _ROUNDING)
-        return None if measure is None else Quiet(measure, n, low, high)
+    def machine(self) -> MachineFunction | None:
+        """Its numbers as a machine function of (t, y); None if it has to be asked after every step."""
+        return self.view.machine(self.kernel, len(self.low))
 
     def resume(self, t: float, y: Vec) -> Solvable:
-        """An equivalent problem that begins at (t, y)."""
-        return self._resumed(t, y, self.next(t, y, self.view.workspace.selection))
+        """An equivalent problem of the same motion that begins at (t, y), with the same n, kind, index and labels, and
+        switches of its own."""
+        out: Solvable = self._problem.resumed(t, y, self.next(t, y, self._problem.selection))
+        return out
 
 
 # ------------------------------------------------------------ independent velocities
@@ -292,7 +286,7 @@ class FrictionSwitch(AbstractSwitch):
 
 def _paradox(view: Interpretation, t: float, y: Vec) -> str:
     """The frictions that leave no acceleration, or several, at a state, in words; empty if there is none."""
-    found = view.friction(t, y)[: len(view.model.frictions)]
+    found = view.read(friction_margins, t, y, 2 * len(view.model.frictions))[: len(view.model.frictions)]
     found = np.where(np.isfinite(found), found, -np.inf)
     named = [f"{force!r} of joint {joint!r}" for force, joint in _names(view.model)]
     names = [named[k] for k in np.flatnonzero(~(found > 0.0)).tolist()]
@@ -335,10 +329,3 @@ def _names(model: Model) -> list[tuple[str, str]]:
 
 
 SWITCHES: tuple[type[AbstractSwitch], ...] = (VelocitySwitch, RowSwitch, ChartSwitch, FrictionSwitch)
-
-
-def switches_of(
-    view: Interpretation, t: float, y: Vec, resumed: Resume, policy: ChartPolicy
-) -> tuple[AbstractSwitch, ...]:
-    """The switches that a problem needs, for a run that begins at (t, y)."""
-    return tuple(kind(view, t, y, resumed, policy) for kind in SWITCHES if kind.needed(view))

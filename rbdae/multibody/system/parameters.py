@@ -111,9 +111,10 @@ class Parameter:
 
 
 class Changed(NamedTuple):
-    """A system with other numbers, and their names."""
+    """A system with other numbers: these by name, and what they were."""
 
-    names: tuple[str, ...]
+    values: dict[str, float]
+    parameters: list[Parameter]
     system: System
 
 
@@ -253,11 +254,13 @@ def changed(system: System, values: Mapping[str, float]) -> Changed:
             '{"a.mass": 2.0}'
         )
     fields: dict[int, dict[str, Any]] = {}
+    numbers, found = dict[str, float](), list[Parameter]()
     for name, value in values.items():
         if not isinstance(name, str):
             raise _check.unknown("parameter", name, parameters(system))
         parameter = _named(system, name)
-        number = _check.number("with_parameters", name, value)
+        number = numbers[name] = _check.number("with_parameters", name, value)
+        found.append(parameter)
         field = name.rpartition(".")[2]
         if field in _POSITIVE and not number > 0.0:
             raise ValueError(f"with_parameters: {name} must be positive, got {number:g}")
@@ -273,4 +276,4 @@ def changed(system: System, values: Mapping[str, float]) -> Changed:
             continue  # no mass has a say in what it may be
         owner, pivot = f"with_parameters: body {body.name!r}", body.pivot is not None
         check_inertia(owner, body.inertia, body.mass, body.center_of_mass, pivot, body.allow_unphysical)
-    return Changed(tuple(values), with_fields(system, fields, bodies))
+    return Changed(numbers, found, with_fields(system, fields, bodies))
