@@ -108,22 +108,22 @@ class Callbacks:
         Raises ValueError for another name, AttributeError for the right-hand side of a DAE.
         """
         if name in _OF_FACTORS:
-            found: MachineFunction = getattr(self.factors(), name)
-            return found
+            of_factors: MachineFunction = getattr(self.factors(), name)
+            return of_factors
         if name != "project" and name not in _NAMES:
             known = ", ".join(map(repr, (*_NAMES, *_OF_FACTORS, "project")))
             raise ValueError(f"Callbacks: there is no machine function {name!r}; choose from {known}")
         if name not in self._machine:
             with self._workspace.memory.preparation:
-                self._machine[name] = self._machine_function(name)
+                if name == "project":
+                    found = Projection().bind(self._problem).machine()
+                elif (own := self._of_this_model(name)) is not None:
+                    found = own.function()
+                else:
+                    signs = self._kernel(name).signs[1:].replace("M", "o")
+                    found = trampoline(self._plain(name), signs, self._shapes(name))
+                self._machine[name] = found
         return self._machine[name]
-
-    def _machine_function(self, name: str) -> MachineFunction:
-        if name == "project":
-            return Projection().bind(self._problem).machine()
-        if (own := self._of_this_model(name)) is not None:
-            return own.function()
-        return trampoline(self._plain(name), self._kernel(name).signs[1:].replace("M", "o"), self._shapes(name))
 
     def factors(self, of: str = "residual") -> Factors:
         """Factors of dF/dy + c dF/dyd as two C functions, for loops in machine code; those of ``"rates"`` are of
@@ -207,10 +207,6 @@ class Callbacks:
     def _fallbacks(self) -> int:
         """How often machine code has fallen back to plain Python so far, where a guard did not hold."""
         return self._tally.count
-
-    def _count_with(self, other: Callbacks) -> None:
-        """Count fallbacks among those of another problem; before anything is asked for."""
-        self._tally = other._tally
 
     def _call(self, name: str) -> Callable[..., None]:
         with self._workspace.memory.preparation:

@@ -316,7 +316,7 @@ class Problem:
         """This problem on a workspace of its own, where other inputs are written in place. Recorded code loads them: to
         write them costs as much as a copy."""
         out = self._on(Workspace(self.workspace.memory, self.selection))
-        out.callbacks._count_with(self.callbacks)
+        out.callbacks._tally = self.callbacks._tally
         return out
 
     def _read_under(self, inputs: Vec) -> Problem:
@@ -441,12 +441,8 @@ class Problem:
         here = self._at(t)
         if u is None:
             return here
-        here._driven.workspace.write_inputs(values_of(owner, here._places, u, present(here.workspace)))
+        here._driven.workspace.write_inputs(values_of(owner, places_of(here.workspace), u, present(here.workspace)))
         return here._driven
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return places_of(self.workspace)
 
     @property
     def inputs(self) -> Mapping[str, float]:

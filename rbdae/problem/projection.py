@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from operator import attrgetter
 from typing import Any, Literal, final
 
@@ -277,11 +277,7 @@ def functions_of(workspace: Workspace) -> tuple[MachineFunction, MachineFunction
 
 
 def _function(workspace: Workspace, kernel: Entry, shapes: Shapes) -> MachineFunction:
-    found = None
-
-    def plain() -> Callable[..., None]:
-        return workspace.plain(kernel)
-
+    found, plain = None, partial(workspace.plain, kernel)
     if workspace.memory.traced:
         code = code_of_closing(workspace, kernel, shapes)
         if code is None:

@@ -1,7 +1,7 @@
 """The choices that a run may have to make again on its way: switches of the selection, and the list of them.
 
-A switch is due at an accepted state where numbers that a kernel computes leave their bounds and another choice is
-better, or none is left.
+A switch is due at an accepted state where numbers that a kernel computes leave their bounds, and another choice is
+better or the run has to end.
 
 Velocities. The independent velocities of systems with loops are selected again where T = [G; S]^-1 [0; I] has grown: a
 mechanism can leave the region in which its constant S is good. Positions and velocities stay; nu are other numbers for
@@ -228,8 +228,8 @@ class ChartSwitch(AbstractSwitch):
         return bool(view.workspace.settings.chart.centre)
 
     def bounds(self, t: float, y: Vec) -> tuple[Vec, Vec]:
-        """Of the distances to it: none is enough for charts that are always centred again; a run that stops does not at
-        once."""
+        """Of the distances to it. Charts that are always centred again are out of bounds everywhere; a run that stops
+        there does not stop at its start."""
         n = self.view.model.n
         if self._policy.recentre == "always":
             low = np.inf
