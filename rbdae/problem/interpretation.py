@@ -248,8 +248,7 @@ class Interpretation:
         """Pivots of the kept joint rows over the floors below which they are suspended; 0 for suspended rows. For
         problems that suspend rows."""
         floor = self.workspace.selection.rows.pivot_floor
-        if floor is None:
-            raise ValueError("this problem suspends no joint equations: it has no pivot floors")
+        assert floor is not None
         kept = floor > 0.0
         found: Mat = self.read(pivots, t, y, len(floor))[..., kept] / floor[kept]
         return found
