@@ -63,6 +63,8 @@ def with_fields(system: System, fields: Mapping[int, dict[str, Any]], new: Mappi
 def _linked(part: Part, twins: Mapping[int, Part]) -> dict[str, Any]:
     """The fields of a part that refer to parts with twins, as they are with these."""
     out = {name: twins[id(getattr(part, name))] for name in fields_of(part) if id(getattr(part, name)) in twins}
+    if isinstance(part, AbstractJoint):  # which would look for another attribute among its quantities
+        return out
     ends = getattr(part, "along", None)
     if isinstance(ends, Points) and (of_ends := _linked(ends, twins)):
         out["along"] = twin(ends, **of_ends)
