@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
@@ -56,6 +56,7 @@ class Known:
     Parameters
     ----------
     model : Model
+    bodies : records of the bodies in the order of addition, of which masses are those of the metric
     arms : (n, 3); the points to which the equations refer, from the origins of the body frames
     free : what can move at all: not the position of a body with a pivot
     placed, moving : what the user gave of positions, and of velocities
@@ -63,6 +64,7 @@ class Known:
     """
 
     model: Model
+    bodies: Any
     arms: Mat
     free: Bools
     placed: Bools
@@ -78,6 +80,7 @@ class Known:
         arms = np.array([body.reference for body in bodies])
         return cls(
             model,
+            model.bodies[: model.n],
             arms,
             free,
             np.repeat(given[:, :2], 3, axis=1),
@@ -132,9 +135,8 @@ class Known:
         T = np.tile(np.eye(6), (self.model.n, 1, 1))  # velocities of the reference points are T times those
         T[:, :3, 3:] = R @ np.swapaxes(cross(np.eye(3), self.arms[:, None]), 1, 2)
         M = np.zeros((self.model.n, 6, 6))
-        bodies = self.model.bodies[: self.model.n]
-        M[:, :3, :3] = bodies["mass"][:, None, None] * np.eye(3)
-        M[:, 3:, 3:] = bodies["inertia"]
+        M[:, :3, :3] = self.bodies["mass"][:, None, None] * np.eye(3)
+        M[:, 3:, 3:] = self.bodies["inertia"]
         return np.asarray(np.swapaxes(T, 1, 2) @ M @ T)
 
     def position_moves(self) -> list[Bools]:

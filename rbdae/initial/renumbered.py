@@ -1,21 +1,28 @@
 """`renumbered`: a problem with other masses, inertias, gravity or numbers of forces, where bodies stay at their places.
 
-They do not move bodies whose given values agree with each other, and have no say in velocities that are zero or given;
-others are found again. Nothing is laid out or recorded: the memory has other numbers in it, and rates and multipliers
-come of the code that is there. Where positions have to be searched for, the system is formulated again.
+They do not move bodies whose given values agree with each other, and have no say in velocities that are zero, or that
+the joints and the given ones determine; others are weighed again (`rbdae.initial.velocities`). Nothing is laid out or
+recorded: the memory has other numbers in it, and rates and multipliers come of the code that is there. Where a start
+has to be searched for, the system is formulated again.
 """
 
 from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
 from rbdae.body import Body
-from rbdae.initial.given import Hold
-from rbdae.initial.start import consistent_state
+from rbdae.initial.given import Known, changes_of, report
+from rbdae.initial.joints import EXACT, Joints, largest
+from rbdae.initial.start import LARGEST
+from rbdae.initial.velocities import Velocities
 from rbdae.joints.base import AbstractJoint
+from rbdae.multibody.choices.row_selection import strength
 from rbdae.multibody.choices.selection import KeptRows, Selection
 from rbdae.multibody.choices.states import write
 from rbdae.multibody.memory.workspace import Workspace
@@ -33,8 +40,11 @@ _OF_BODIES = ("mass", "inertia")
 
 _MOVING = {"velocity", "angular_velocity"}
 
+_FREE = 30
+"""Velocities that joints leave free, at most: for more, as trees have, a search is as quick."""
 
-def renumbered(problem: Problem, new: Changed, hold: Hold) -> Problem | None:
+
+def renumbered(problem: Problem, new: Changed, *, held: bool) -> Problem | None:
     """The problem with other numbers; None if bodies may have other places, or its layout or code can be others."""
     old, kinds = problem.workspace, set(map(_kind, new.parameters))
     if "places" in kinds or not old.memory.opened:
@@ -49,10 +59,10 @@ def renumbered(problem: Problem, new: Changed, hold: Hold) -> Problem | None:
         return None
     assembly, rows, y0, regular = problem.assembly, old.selection.rows, problem.y0, old.memory.regular
     if not constants:
-        found = _started(problem, model, hold)
+        found = _assembled(problem, model, held)
         if found is None:
             return None
-        assembly, rows = found
+        assembly, rows = found, _as_strong(problem, model, found)
         y0 = regular = _written(problem, model, assembly)
     selection = old.selection if rows is old.selection.rows else old.selection.with_rows(rows)
     workspace = Workspace(old.memory.renumbered(model, regular), selection)
@@ -83,27 +93,66 @@ def _with_constants(problem: Problem, new: Changed) -> Model | None:
     return replace(problem.model, system=copy.copy(new.system), forces=forces.with_constants(new.values))
 
 
-def _started(problem: Problem, model: Model, hold: Hold) -> tuple[Assembly, KeptRows] | None:
-    """The start with other masses where given positions agree, and the kept rows with their strength; None if positions
-    take a search, or others may be chosen."""
-    before, selection = problem.assembly, problem.selection
+def _assembled(problem: Problem, model: Model, held: bool) -> Assembly | None:
+    """The start with other masses where given positions agree; None if it takes a search."""
+    memory, before = problem.workspace.memory, problem.assembly
     if before.steps or before.moved.any() or before.turned.any():
         return None
-    length = problem.workspace.memory.model.scales.length
-    if (selection.rows.dropped or selection.velocities is not None) and model.scales.length != length:
+    if "velocities" not in memory.known:
+        memory.known["velocities"] = _velocities(problem)
+    velocities: Velocities | bool = memory.known["velocities"]
+    chosen = velocities is not True or problem.selection.rows.dropped or problem.selection.velocities is not None
+    if not velocities or (chosen and model.scales.length != memory.model.scales.length):
         return None  # masses count in the length, and so in what is chosen
+    if velocities is True:
+        return before
+    return None if held else _weighed(velocities, model.bodies[: model.n], before)
+
+
+def _velocities(problem: Problem) -> Velocities | bool:
+    """All velocities on the constraints at the start, of which masses choose; True if they have no say, False where a
+    search is as quick."""
+    model, at = problem.model, problem.assembly
     told = all(
         body.pivot is not None or set(body.given) >= _MOVING or not body.center_of_mass.any()
         for body in problem.system.bodies
     )
-    still = not (before.velocity.any() or before.angular_velocity.any())
-    kept = told and not (before.velocity_change.any() or before.spin_change.any())
-    if not before.changes and (still or kept):  # masses have no say
-        return before, selection.rows
-    state = consistent_state(model, problem.t0, hold=hold)
-    if state.assembly.steps or state.rows.dropped != selection.rows.dropped:
+    moves = at.velocity.any() or at.angular_velocity.any()
+    if not at.changes and (not moves or (told and not (at.velocity_change.any() or at.spin_change.any()))):
+        return True
+    known, joints = Known.of(model, ()), Joints(model, problem.t0)
+    if len(joints.sizes) > LARGEST or np.count_nonzero(known.free) - len(joints.sizes) > _FREE:
+        return False
+    here = BodyMotion(at.position, at.orientation, at.velocity, at.angular_velocity).at(-known.arms)
+    velocities = Velocities.of(known, joints, replace(known.stated(), x=here.x, p=here.p))
+    return velocities if at.changes or not velocities.determined else True
+
+
+def _weighed(velocities: Velocities, bodies: Any, before: Assembly) -> Assembly | None:
+    """The assembly with the velocities that belong to the masses of these records, in the order of addition; None
+    where given ones agree with the joints for some masses alone."""
+    known, stated = replace(velocities.known, bodies=bodies), velocities.stated
+    least = known.of_least_energy(stated)
+    rate = velocities.joints.rates(least.at(known.arms))
+    agree = largest(rate / velocities.joints.sizes) <= EXACT * known.model.scales.rate
+    used = least if agree else velocities.nearest(known)
+    changes = () if agree else changes_of(known.model, stated, used)
+    if bool(changes) != bool(before.changes):
         return None
-    return state.assembly, replace(state.rows, pivot_floor=selection.rows.pivot_floor)
+    gaps = before.gap, largest(rate)
+    out = report(known.model, stated.at(known.arms), used.at(known.arms), gaps, before.steps)
+    # what unknown velocities cannot do, and so the disagreement, is the same for all masses
+    return replace(out, redundant=before.redundant, changes=changes, disagreement=before.disagreement)
+
+
+def _as_strong(problem: Problem, model: Model, assembly: Assembly) -> KeptRows:
+    """The kept rows, with their strength by the radius of gyration of other masses."""
+    rows = problem.selection.rows
+    if assembly is problem.assembly or not rows.dropped:
+        return rows
+    velocities: Velocities = problem.workspace.memory.known["velocities"]
+    strong = strength(model, velocities.joint_matrix, rows.dropped)
+    return replace(rows, strength=strong)
 
 
 def _records(model: Model) -> tuple[int, ...]:

@@ -12,8 +12,7 @@ unknown positions move, then unknown orientations, then what is given, each only
 What is held does not move. Where all steps vanish though the joints gape, the bodies sit at a saddle point, such as two
 axes at right angles that are to agree, and leave it by a turn.
 
-Velocities on the joints come of the same least squares: given ones change the least, then unknown ones of what is held,
-and the kinetic energy of all with these is the least.
+Velocities on the joints are then those of least kinetic energy beside the given ones (`rbdae.initial.velocities`).
 
 Welds, slides and driven angles fix a rotation by directions at right angles: their equations also hold half a turn
 away. The search keeps the directions that agree less than 60 degrees apart, from where the equations lead to the
@@ -41,6 +40,7 @@ from rbdae.initial.given import (
     turned,
 )
 from rbdae.initial.joints import EXACT, Joints, largest
+from rbdae.initial.velocities import Velocities
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.multibody.choices.row_selection import kept_rows, nearly_redundant
 from rbdae.multibody.choices.selection import KeptRows
@@ -64,8 +64,6 @@ _RANK = 1e-8  # singular values below this fraction of the largest count as zero
 _DIFFERENCE = 1e-5  # of gradients, for the curvature
 _CURVED = 1e-3  # curvature over the violation, from which on a direction leads down
 _WAY_OUT = 0.3  # rad, or lengths of the model
-_EXACT: Final = 1e-14  # of velocities: smaller changes of what is given, or from rest, are rounding
-_STEADY: Final = 1e-8  # of velocities
 _NEAR = 0.5  # cosine of the angle between directions from which on the equations are trusted
 
 
@@ -153,7 +151,7 @@ class _Search:
         self.sides = Sides(model, joints.t)
         self._merit = Merit(known, self.sides, joints.of_origins(known.arms), np.ones(len(joints.sizes), dtype=bool))
         self._before = start  # where given values begin to change
-        self._told: BodyMotion | None = None  # given velocities, where they had to change
+        self._velocities: Velocities | None = None
         self._violation = g, rate
 
     def motion(self) -> BodyMotion:
@@ -184,15 +182,9 @@ class _Search:
         return self._moving(here) if self.small else joints.nearest_velocities(here)
 
     def contradiction(self) -> tuple[Vec, Vec]:
-        """g and gdot of the joints where given values began to change, gdot as far as unknown velocities cannot."""
-        known, gap, rates = self.known, self.joints.values(self._before), self._violation[1]
-        if self._told is None:
-            return gap, rates
-        joints, unknown = self._merit.joints, known.free & ~known.moving
-        told = np.hstack([self._told.xd, self._told.om])
-        rest = joints.rates(_moving_with(self._told, np.where(unknown, 0.0, told))) / joints.sizes
-        G = (self._merit.gradient(self._told) * self._merit.units)[:, unknown]
-        return gap, (rest - G @ np.linalg.lstsq(G, rest, rcond=_RANK)[0]) * joints.sizes
+        """g and gdot of the joints where given values began to change."""
+        rates = self._violation[1] if self._velocities is None else self._velocities.contradiction()
+        return self.joints.values(self._before), rates
 
     def _closed(self) -> BodyMotion:
         """The origins with positions on the constraints, by dense steps, and any velocities."""
@@ -202,47 +194,11 @@ class _Search:
         return placed
 
     def _moving(self, here: BodyMotion) -> BodyMotion:
-        """The same positions with velocities on the constraints.
-
-        Raises
-        ------
-        ValueError
-            There are none.
-        """
-        known, joints, placed = self.known, self._merit.joints, here.at(-self.known.arms)
-        self._told = told = replace(known.stated(), x=placed.x, p=placed.p)
-        given, unknown = known.free & known.moving & ~known.held, known.free & ~known.moving
-        loose = unknown & ~known.held
-        speed = joints.model.scales.rate + largest(joints.rates(told) / joints.sizes)
-        for moves in ([], [loose, unknown & known.held, given]):  # the others where these cannot do it
-            motion = known.of_least_energy(self._on_joints(told, moves, speed))
-            motion = self._on_joints(motion, [loose], speed)
-            rest = joints.rates(motion) / joints.sizes
-            if largest(rest) <= _TOLERANCE * speed:
-                break
-        if not largest(rest) <= _STEADY * speed:
-            worst = int(np.argmax(np.abs(rest)))
-            raise ValueError(
-                f"no velocities satisfy the constraints: {abs(rest[worst]) * joints.sizes[worst]:.3g} remains at "
-                f"{joints.model.row_name(worst)}; check the drives and what is held"
-            )
-        v, kept = (np.hstack([each.xd, each.om]) for each in (motion, told))
-        kept = np.where(known.jointed & ~known.moving, 0.0, kept)
-        near = np.abs(v - kept) <= _EXACT * speed * self._merit.units
-        return _moving_with(motion, np.where(near, kept, v)).at(known.arms)
-
-    def _on_joints(self, motion: BodyMotion, moves: Sequence[Bools], speed: float) -> BodyMotion:
-        """A motion of the origins with the nearest velocities on the constraints; `moves` may change, the cheapest
-        first. Violations are compared with `speed`, 1/s."""
-        merit, moves = self._merit, [each for each in moves if each.any()]
-        G, v = merit.gradient(motion), np.hstack([motion.xd, motion.om])
-        moved = np.zeros_like(v)
-        for _ in range(2 if moves else 0):  # the second time against rounding
-            rates = merit.joints.rates(_moving_with(motion, v + moved)) / merit.joints.sizes
-            if largest(rates) <= _EXACT * speed:
-                break
-            moved += _solved(merit, motion, G, -rates, moves, moved)
-        return _moving_with(motion, v + moved)
+        """The same positions with velocities on the constraints."""
+        known, placed = self.known, here.at(-self.known.arms)
+        velocities = Velocities.of(known, self.joints, replace(known.stated(), x=placed.x, p=placed.p))
+        self._velocities = velocities
+        return velocities.nearest(known).at(known.arms)
 
     def _nearest_positions(self, motion: BodyMotion) -> BodyMotion:
         """The nearest positions on the constraints, by the sparse projection."""
@@ -366,19 +322,10 @@ class Merit:
         g = self.joints.values(here) / self.joints.sizes
         return np.concatenate([np.where(self.counted, g, 0.0), self.sides.gaps(here)])
 
-    def gradient(self, here: BodyMotion) -> Mat:
-        """That of the joints' gaps, (joint rows, n, 6), in displacements of the origins and turns about the axes of the
-        bodies."""
-        return self.joints.matrix(here).reshape(-1, len(here.x), 6) * (1.0 / self.joints.sizes)[:, None, None]
-
     def slopes(self, here: BodyMotion) -> Mat:
-        """The gradient of all gaps, (rows, n, 6)."""
-        return np.concatenate([self.gradient(here) * self.counted[:, None, None], self.sides.slopes(here)])
-
-
-def _moving_with(motion: BodyMotion, v: Mat) -> BodyMotion:
-    """A motion with other velocities, (n, 6)."""
-    return replace(motion, xd=v[:, :3], om=v[:, 3:])
+        """Their gradient, (rows, n, 6), in displacements of the origins and turns about the axes of the bodies."""
+        G = self.joints.matrix(here).reshape(-1, len(here.x), 6) * (self.counted / self.joints.sizes)[:, None, None]
+        return np.concatenate([G, self.sides.slopes(here)])
 
 
 def displaced(here: BodyMotion, step: Mat) -> BodyMotion:
