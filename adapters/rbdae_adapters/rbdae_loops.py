@@ -23,11 +23,11 @@ from rbdae._check import NoSolution
 from rbdae._files import __version__
 from rbdae._frozen import changed
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
+from rbdae.machine.function import MachineFunction
 from rbdae.machine.loops import fixed, memory
 from rbdae.machine.loops.fixed_host import FixedLoop
 from rbdae.machine.loops.host import USUAL, Controls
 from rbdae.machine.loops.methods import METHODS, ODEX, Stepper
-from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.toolkit import Dense, GaveUp, loops, take_options
 from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of, machine
 
@@ -107,7 +107,7 @@ class NativeProblem:
     method : the method's name
     """
 
-    function: CompiledFunction | Any
+    function: MachineFunction | Any
     t0: float
     y0: Vec
     method: str
@@ -221,7 +221,7 @@ class OneStepRun(LoopRun):
     def __init__(
         self,
         method: Stepper,
-        function: CompiledFunction,
+        function: MachineFunction,
         request: Request,
         y0: Vec,
         options: Mapping[str, Any],

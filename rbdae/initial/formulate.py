@@ -23,7 +23,7 @@ from rbdae.initial.start import ConsistentState, consistent_state
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.machine.cache import say_once
 from rbdae.machine.python_calls import supported
-from rbdae.multibody.choices.row_selection import SUSPENDED_FROM, redundant_rows
+from rbdae.multibody.choices.row_selection import redundant_rows
 from rbdae.multibody.choices.selection import IndependentVelocities, Selection
 from rbdae.multibody.choices.settings import Settings, Structure
 from rbdae.multibody.choices.states import centred, write
@@ -38,8 +38,7 @@ from rbdae.multibody.system.parameters import Changed
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import Assembly, Start, consistent_start
-from rbdae.problem.switches.friction import refuse_friction
-from rbdae.problem.switches.rows import with_pivot_floor
+from rbdae.problem.switches import refuse_friction, with_pivot_floor
 from rbdae.rotations import CHARTS, Chart
 from rbdae.rotations.chart import RotationName
 from rbdae.system import System
@@ -102,7 +101,7 @@ def formulate(
         What to do with joint equations that follow from the others: refuse them by name, or leave them out. The
         motion is the same; multipliers and reactions are then those of least norm, marked as not unique. The forms
         without multipliers, with projection, then also pass through singular positions
-        (`rbdae.problem.switches.rows`).
+        (`rbdae.problem.switches`).
     hold : names of bodies, or (name, ``"x"`` | ``"y"`` | ``"z"`` | ``"position"`` | ``"orientation"``)
         What keeps its place while the system is assembled, see `rbdae.assemble`. It says that the others are placed
         roughly: what changes of them gives no warning.
@@ -200,7 +199,9 @@ def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: 
     row = workspace.singular_row()
     if row is not None:
         raise _singular(f"first at {model.row_name(row)}")
-    workspace = _with_floor(workspace, choices, start)
+    if choices.may_drop and model.tree.closing and not settings.reduced:  # loops can come to a singular position
+        rows = with_pivot_floor(workspace, selection.rows, t0, start.y0)
+        workspace = workspace.with_selection(selection.with_rows(rows))
     workspace = _with_code(workspace, code, start.y0)
     return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, wanted))
 
@@ -249,14 +250,6 @@ def _with_code(workspace: Workspace, code: Code, y0: Vec) -> Workspace:
     out = Workspace(workspace.memory.with_code(code, y0, selection_numbers(workspace)), workspace.selection)
     out.open_numbers = workspace.open_numbers
     return out
-
-
-def _with_floor(workspace: Workspace, choices: Choices, start: Start) -> Workspace:
-    """Suspend joint equations near singular positions, if they may be left out and loops can come to one."""
-    if not (choices.may_drop and workspace.model.tree.closing and not workspace.settings.reduced):
-        return workspace
-    rows = with_pivot_floor(workspace, workspace.selection.rows, start.t0, start.y0, SUSPENDED_FROM)
-    return workspace.with_selection(workspace.selection.with_rows(rows))
 
 
 # ---------------------------------------------------------------- the user's choices
@@ -381,30 +374,23 @@ def _code_of(wanted: str) -> Code:
 
 
 def settings_of(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:
-    """The settings that lay the model out, and the selection at the start."""
-    settings, velocities = _velocities_of(model, choices, state)
+    """The settings that lay the model out, by the structure by which velocities are found, and the selection at the
+    start."""
     references = centred(choices.chart, state.motion.R) if choices.reference == "start" else None
     inputs = model.forces.input_values if model.forces.inputs else None
-    return settings, Selection(state.rows, velocities, references, inputs)
-
-
-def _velocities_of(
-    model: Model, choices: Choices, state: ConsistentState
-) -> tuple[Settings, IndependentVelocities | None]:
-    """The settings by the structure by which velocities are found, and the independent velocities of loops."""
-    redundant = bool(state.rows.dropped)
+    selection, redundant = Selection(state.rows, None, references, inputs), bool(state.rows.dropped)
     if choices.formulation.unknowns != "quasi-velocities":
-        return choices.settings("any", redundant=redundant), None
+        return choices.settings("any", redundant=redundant), selection
     if is_spherical_tree(model):
-        return choices.settings("spherical tree"), None
+        return choices.settings("spherical tree"), selection
     tree = None if redundant else tree_velocities(model, state.motion.R, state.joint_matrix)
     if tree is not None:
-        return choices.settings("tree", tree=tree), None
+        return choices.settings("tree", tree=tree), selection
     sparse = not redundant and int(spanning_velocities(model, ()).freedoms(model).sum()) >= SPARSE_FROM
     find = _sparse_velocities if sparse else _independent_velocities
     velocities = find(model, state, choices.kind.spatial)
-    n = len(velocities.S)
-    return choices.settings("loops", n_independent=n, sparse=sparse, redundant=redundant), velocities
+    settings = choices.settings("loops", n_independent=len(velocities.S), sparse=sparse, redundant=redundant)
+    return settings, selection.with_velocities(velocities)
 
 
 def _independent_velocities(model: Model, state: ConsistentState, spatial: bool) -> IndependentVelocities:

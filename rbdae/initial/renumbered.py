@@ -9,7 +9,6 @@ has to be searched for, the system is formulated again.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,28 +16,27 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
+from rbdae.body import Body
 from rbdae.initial.given import Known, changes_of, report
 from rbdae.initial.joints import EXACT, Joints, largest
 from rbdae.initial.start import LARGEST
 from rbdae.initial.velocities import Velocities
-from rbdae.multibody.choices.row_selection import SUSPENDED_FROM, strength
-from rbdae.multibody.choices.selection import Selection
+from rbdae.joints.base import AbstractJoint
+from rbdae.multibody.choices.row_selection import strength
+from rbdae.multibody.choices.selection import KeptRows, Selection
 from rbdae.multibody.choices.states import write
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.recording import changed_numbers, selection_numbers
 from rbdae.multibody.system.bodies import BodyMotion
 from rbdae.multibody.system.model import Model, with_numbers
-from rbdae.multibody.system.parameters import Changed
+from rbdae.multibody.system.parameters import Changed, Parameter
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import Assembly, consistent_start
-from rbdae.problem.switches.rows import with_pivot_floor
+from rbdae.problem.switches import with_pivot_floor
 from rbdae.system import System
 
 _OF_BODIES = ("mass", "inertia")
-
-_OF_ALL = ("algebraic", "differential", "variable_index")
-"""What a problem says of its unknowns whatever the numbers."""
 
 _MOVING = {"velocity", "angular_velocity"}
 
@@ -47,40 +45,34 @@ _FREE = 30
 
 
 def renumbered(problem: Problem, new: Changed, *, held: bool) -> Problem | None:
-    """The problem with other numbers; None if its start takes a search, or its layout or code can be others, too."""
-    old, kinds = problem.workspace, _kinds(problem.system, new.names)
-    if kinds is None or not old.memory.opened:
+    """The problem with other numbers; None if bodies may have other places, or its layout or code can be others."""
+    old, kinds = problem.workspace, set(map(_kind, new.parameters))
+    if "places" in kinds or not old.memory.opened:
         return None
     constants, forces = "constants" in kinds, "forces" in kinds
-    system = new.system
+    model: Model | None = None
     if constants:
-        model = _with_constants(problem, new, system) if kinds == {"constants"} else None
-    elif forces and old.model.forces.functions:
+        model = _with_constants(problem, new) if kinds == {"constants"} else None
+    elif not (forces and old.model.forces.functions):
+        model = with_numbers(old.model, new.system, forces_too=forces)
+    if model is None or _records(model) != _records(old.model):
         return None
-    else:
-        model = with_numbers(old.model, system, forces_too=forces)
-        if _records(model) != _records(old.model):
-            return None
-    if model is None:
-        return None
-    assembly, selection, y0, regular = problem.assembly, old.selection, problem.y0, old.memory.regular
+    assembly, rows, y0, regular = problem.assembly, old.selection.rows, problem.y0, old.memory.regular
     if not constants:
         found = _assembled(problem, model, held)
         if found is None:
             return None
-        assembly, selection = found, _as_strong(problem, model, found)
+        assembly, rows = found, _as_strong(problem, model, found)
         y0 = regular = _written(problem, model, assembly)
+    selection = old.selection if rows is old.selection.rows else old.selection.with_rows(rows)
     workspace = Workspace(old.memory.renumbered(model, regular), selection)
     workspace.open_numbers = changed_numbers(old, workspace, forces_too=forces or constants)
     start = consistent_start(Interpretation(workspace), problem.t0, y0, assembly)
-    if selection.rows.pivot_floor is not None and not constants:
-        rows = with_pivot_floor(workspace, selection.rows, problem.t0, start.y0, SUSPENDED_FROM)
-        selection = selection.with_rows(rows)
+    if rows.pivot_floor is not None and not constants:
+        selection = selection.with_rows(with_pivot_floor(workspace, rows, problem.t0, start.y0))
     if selection is not old.selection:
         workspace = _selecting(workspace, selection)
-    out = Problem.of(workspace, start, problem.velocity, problem.again)
-    vars(out).update({name: vars(problem)[name].copy() for name in _OF_ALL if name in vars(problem)})
-    return out
+    return Problem.of(workspace, start, problem.velocity, problem.again)
 
 
 def _selecting(workspace: Workspace, selection: Selection) -> Workspace:
@@ -91,21 +83,14 @@ def _selecting(workspace: Workspace, selection: Selection) -> Workspace:
     return out
 
 
-def _with_constants(problem: Problem, new: Changed, system: System) -> Model | None:
+def _with_constants(problem: Problem, new: Changed) -> Model | None:
     """The model with others of the numbers of the laws of its blocks, which move no body. None if a law has not been
     recorded with them as symbols, or if one is 0, which may be structure: a law may not depend on an angle then."""
-    values = {name: float(value) for name, value in _constants(system).items() if name in new.names}
     forces = problem.model.forces
     before = dict(zip(forces.constant_labels, forces.constants["value"].tolist(), strict=True))
-    if not all(before.get(name, 0.0) and value for name, value in values.items()):
+    if not all(before.get(name, 0.0) and value for name, value in new.values.items()):
         return None
-    return replace(problem.model, system=copy.copy(system), forces=forces.with_constants(values))
-
-
-def _constants(system: System) -> dict[str, float]:
-    """The numbers of the laws of all blocks, by the names of parameters."""
-    blocks = [force for force in system.forces if isinstance(force, Block)]
-    return {f"{block.name}.{name}": value for block in blocks for name, value in block.constants.items()}
+    return replace(problem.model, system=copy.copy(new.system), forces=forces.with_constants(new.values))
 
 
 def _assembled(problem: Problem, model: Model, held: bool) -> Assembly | None:
@@ -160,14 +145,14 @@ def _weighed(velocities: Velocities, bodies: Any, before: Assembly) -> Assembly 
     return replace(out, redundant=before.redundant, changes=changes, disagreement=before.disagreement)
 
 
-def _as_strong(problem: Problem, model: Model, assembly: Assembly) -> Selection:
-    """The selection, with the strength of its kept rows by the radius of gyration of other masses."""
-    selection, rows = problem.selection, problem.selection.rows
+def _as_strong(problem: Problem, model: Model, assembly: Assembly) -> KeptRows:
+    """The kept rows, with their strength by the radius of gyration of other masses."""
+    rows = problem.selection.rows
     if assembly is problem.assembly or not rows.dropped:
-        return selection
+        return rows
     velocities: Velocities = problem.workspace.memory.known["velocities"]
     strong = strength(model, velocities.joint_matrix, rows.dropped)
-    return selection.with_rows(replace(rows, strength=strong))
+    return replace(rows, strength=strong)
 
 
 def _records(model: Model) -> tuple[int, ...]:
@@ -175,26 +160,17 @@ def _records(model: Model) -> tuple[int, ...]:
     return len(model.forces.elements), len(model.forces.entries)
 
 
-def _kinds(system: System, names: Sequence[str]) -> set[str] | None:
-    """Whose numbers these are: ``"bodies"``, masses and inertias, ``"gravity"``, ``"forces"``, or ``"constants"`` of
-    blocks; None if others are among them."""
-    bodies = {body.name for body in system.bodies}
-    forces = {force.name for force in system.forces}
-    constants = _constants(system)
-    found = set()
-    for name in names:
-        part, _, field = name.partition(".")
-        if name in constants and part not in bodies:
-            found.add("constants")
-        elif part in forces and part not in bodies:
-            found.add("forces")
-        elif part == "gravity":
-            found.add("gravity")
-        elif part in bodies and field.partition(".")[0] in _OF_BODIES:
-            found.add("bodies")
-        else:
-            return None
-    return found
+def _kind(parameter: Parameter) -> str:
+    """``"bodies"`` of masses and inertias, ``"gravity"``, ``"constants"`` of blocks, ``"forces"``; ``"places"`` of
+    others, by which bodies move."""
+    part, field = parameter.part, parameter.field
+    if isinstance(part, System):
+        return "gravity"
+    if isinstance(part, Body):
+        return "bodies" if field in _OF_BODIES else "places"
+    if isinstance(part, AbstractJoint):
+        return "places"
+    return "constants" if isinstance(part, Block) and field in ("values", "sources") else "forces"
 
 
 def _written(problem: Problem, model: Model, assembly: Assembly) -> Vec:

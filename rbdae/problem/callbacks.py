@@ -28,11 +28,11 @@ from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.in_python import Recorded, in_python
 from rbdae.multibody.recorded.recording import Pattern
 from rbdae.problem.driven import inputs_of
-from rbdae.problem.projection import ViolationScales, functions_of, machine_projection
+from rbdae.problem.projection import Projection, functions_of
 
 HowMade: TypeAlias = Literal["machine", "folded", "plain", "mixed"]
 
-_SIGNS = {"residual": "tyyo", "jacobian": "tyytM", "jacobian_data": "tyyto", "rhs": "tyo", "rhs_jacobian": "tyM"}
+_NAMES = ("residual", "jacobian", "jacobian_data", "rhs", "rhs_jacobian")
 _OF_FACTORS = ("factors", "solve")
 
 
@@ -53,6 +53,7 @@ class Callbacks:
         self._kernels = workspace.settings.kernels
         self._traced: dict[str, TracedKernel | RatesCode | None] = {}
         self._machine: dict[str, MachineFunction] = {}
+        self._of_inputs: dict[str, Callable[..., None]] = {}
         self._factors: Factors | None = None
         self._tally = Tally()
         self._schemes: dict[str, StepFunctions] = {}
@@ -84,23 +85,15 @@ class Callbacks:
         """rhs_jacobian(t, y, out)."""
         return self._call("rhs_jacobian")
 
-    @cached_property
-    def _residual_by_inputs(self) -> Callable[[float, Vec, Vec, Mat], None]:
-        """Fills (t, y, yd, out) with dF/du, (n_equations, n_u)."""
-        return self._call("residual_by_inputs")
-
-    @cached_property
-    def _rhs_by_inputs(self) -> Callable[[float, Vec, Mat], None]:
-        """Fills (t, y, out) with df/du, (n, n_u)."""
-        return self._call("rhs_by_inputs")
+    def _by_inputs(self, name: str) -> Callable[..., None]:
+        """Fills (t, y, yd, out) with dF/du, (n_equations, n_u), or (t, y, out) with df/du, (n, n_u)."""
+        if name not in self._of_inputs:
+            self._of_inputs[name] = self._call(f"{name}_by_inputs")
+        return self._of_inputs[name]
 
     @cached_property
     def _projection(self) -> tuple[MachineFunction, MachineFunction]:
         return functions_of(self._workspace)
-
-    @cached_property
-    def _violation_scales(self) -> ViolationScales:
-        return ViolationScales.of(self._workspace)
 
     # ------------------------------------------------------------ which code
 
@@ -115,22 +108,22 @@ class Callbacks:
         Raises ValueError for another name, AttributeError for the right-hand side of a DAE.
         """
         if name in _OF_FACTORS:
-            found: MachineFunction = getattr(self.factors(), name)
-            return found
-        if name != "project" and name not in _SIGNS:
-            known = ", ".join(map(repr, (*_SIGNS, *_OF_FACTORS, "project")))
+            of_factors: MachineFunction = getattr(self.factors(), name)
+            return of_factors
+        if name != "project" and name not in _NAMES:
+            known = ", ".join(map(repr, (*_NAMES, *_OF_FACTORS, "project")))
             raise ValueError(f"Callbacks: there is no machine function {name!r}; choose from {known}")
         if name not in self._machine:
             with self._workspace.memory.preparation:
-                self._machine[name] = self._machine_function(name)
+                if name == "project":
+                    found = Projection().bind(self._problem).machine()
+                elif (own := self._of_this_model(name)) is not None:
+                    found = own.function()
+                else:
+                    signs = self._kernel(name).signs[1:].replace("M", "o")
+                    found = trampoline(self._plain(name), signs, self._shapes(name))
+                self._machine[name] = found
         return self._machine[name]
-
-    def _machine_function(self, name: str) -> MachineFunction:
-        if name == "project":
-            return machine_projection(self._problem)
-        if (own := self._of_this_model(name)) is not None:
-            return own.function()
-        return trampoline(self._plain(name), self._kernel(name).signs[1:].replace("M", "o"), self._shapes(name))
 
     def factors(self, of: str = "residual") -> Factors:
         """Factors of dF/dy + c dF/dyd as two C functions, for loops in machine code; those of ``"rates"`` are of
@@ -215,10 +208,6 @@ class Callbacks:
         """How often machine code has fallen back to plain Python so far, where a guard did not hold."""
         return self._tally.count
 
-    def _count_with(self, other: Callbacks) -> None:
-        """Count fallbacks among those of another problem; before anything is asked for."""
-        self._tally = other._tally
-
     def _call(self, name: str) -> Callable[..., None]:
         with self._workspace.memory.preparation:
             found = self._of_this_model(name)
@@ -233,8 +222,8 @@ class Callbacks:
         return Derivative(kernel, "inputs" if name.endswith("by_inputs") else "state")
 
     def _refuse_other(self, name: str) -> None:
-        if name not in _SIGNS:
-            raise ValueError(f"Callbacks: there is no callback {name!r}; choose from {', '.join(map(repr, _SIGNS))}")
+        if name not in _NAMES:
+            raise ValueError(f"Callbacks: there is no callback {name!r}; choose from {', '.join(map(repr, _NAMES))}")
 
     def _of_this_model(self, name: str) -> TracedKernel | RatesCode | None:
         if name not in self._traced:

@@ -1,4 +1,4 @@
-"""The parts of a problem that solvers, adapters and runs may use: `Solvable`, `Switch` and `StateProjector`.
+"""The parts of a problem that solvers, adapters and runs may use: `Solvable` and `StateProjector`.
 
 `rbdae.Problem` is one implementation. The tests have another, a pendulum of two hundred lines without any kernel.
 Whoever depends on these protocols and not on `rbdae.Problem` works with both.
@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, final
 
-import numpy as np
-
 from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae._frozen import refuse_copies
+from rbdae.machine.function import MachineFunction
 
 
 class ProjectionError(ArithmeticError):
@@ -54,28 +53,12 @@ class SolvableCallbacks(Protocol):
         """``rhs_jacobian(t, y, out)``: df/dy into `out`, shape (n, n)."""
 
 
-class CompiledFunction(Protocol):
-    """``int32 f(void* context, double t, const double* y, const double* yd, double c, double* out)``: a C function.
-
-    0 says that `out` is complete, anything else that `check` has an exception to raise. It may be called without
-    Python's lock, by one run at a time.
-    """
-
-    address: int
-    """The address at which it begins."""
-    context: int
-    """Its first argument."""
-
-    def check(self) -> None:
-        """Raise the exception of a user's function that waits, once; nothing if there is none."""
-
-
 class Solvable(Protocol):
     """A problem as an adapter sees it.
 
     The laws, which come to the ones of `SolvableCallbacks`:
 
-    1. Nothing here changes during a run. A switch gives another problem (see `Switch`).
+    1. Nothing here changes during a run. A switch gives another problem.
     2. (t0, y0, yd0) is consistent: F(t0, y0, yd0) = 0. Adapters copy what they change.
     3. `differential` is False where yd does not appear in F.
     4. A problem of kind ``"ode"`` has index 0 and yd = f(t, y); F = 0 says the same, so that DAE solvers can run it.
@@ -140,8 +123,9 @@ class Solvable(Protocol):
     def callbacks(self) -> SolvableCallbacks:
         """The equations as bare functions."""
 
-    def switches(self) -> Sequence[Switch]:
-        """New switches for one segment of a run that begins at `y0`; none for most problems."""
+    def switches(self) -> Sequence[Any]:
+        """New switches (`rbdae.problem.switches.AbstractSwitch`) for one segment of a run that begins at `y0`; most
+        problems have none."""
 
     def translated(self, t: float, y: Vec, other: Any) -> Vec:
         """The state y of this problem in the unknowns of another one that a switch has made from it, or of the one that
@@ -159,51 +143,16 @@ class Ending:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class Quiet:
-    """The states at which a switch is not due, for loops in machine code: while all of the `n` numbers that `measure`
-    computes are from `low` to `high`. Elsewhere the switch is asked. Where this is not exact, it asks once too often.
-    """
-
-    measure: CompiledFunction
-    n: int
-    low: float = -np.inf
-    high: float | Vec = np.inf
-
-
-@final
 @dataclass(frozen=True, eq=False)
 class CompiledWatch:
     """Whether a run in machine code has to ask about a state, see `rbdae.machine.loops.watching`: the function that
     computes `n_measured` measures, and the memory (4 n_measured,) with their bounds, of one run. What watches a run may
     have a function ``machine()`` that makes one, or gives None; most have it not."""
 
-    measure: CompiledFunction
+    measure: MachineFunction
     n_measured: int
     memory: Vec
     __reduce__ = refuse_copies
-
-
-class Switch(Protocol):
-    """Something that a run may have to choose again on its way, such as the independent velocities.
-
-    A switch is due at an accepted state; `resume` gives an equivalent problem from there on.
-
-    1. `due` is asked at accepted states only, in the order of time. What it remembers of them belongs to the segment.
-    2. `resume` is called with the state at which `due` was True. The problem that it returns has ``t0 = t`` and a `y0`
-       of the same motion. It has the same `n`, `kind`, `index` and `labels`.
-    3. A switch changes its own choice and no other. The problem that it returns has switches of its own for the next
-       segment, so that switches compose.
-    """
-
-    def due(self, t: float, y: Vec) -> bool:
-        """Whether to choose again at this accepted state."""
-
-    def ends(self, t: float, y: Vec) -> Ending | None:
-        """Why the run cannot continue from a state at which `due` was True; None if it can, by `resume`."""
-
-    def resume(self, t: float, y: Vec) -> Solvable:
-        """An equivalent problem that begins at (t, y)."""
 
 
 class StateProjector(Protocol):

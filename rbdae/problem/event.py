@@ -81,11 +81,6 @@ class Event:
         fill(self, what=what, value=_check.number("Event", name, value), direction=direction, terminal=ends)
 
     @property
-    def of_quantity(self) -> bool:
-        """Whether it is one of a quantity."""
-        return isinstance(self.what, (Quantity, str))
-
-    @property
     def __name__(self) -> str:
         """The event in messages, such as "pin.angle above 0.5"."""
         sign = {1.0: "above", -1.0: "below", 0.0: "crossing"}[self.direction]
@@ -108,7 +103,7 @@ AnyEvent: TypeAlias = Event | Function
 
 def of_quantity(event: object) -> TypeGuard[Event]:
     """Whether an event is one of a quantity, which each problem reads for itself."""
-    return isinstance(event, Event) and event.of_quantity
+    return isinstance(event, Event) and isinstance(event.what, (Quantity, str))
 
 
 def name_of(event: object) -> str:

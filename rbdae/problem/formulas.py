@@ -34,7 +34,7 @@ class Formulas:
 
     Parameters
     ----------
-    view : `rbdae.problem.interpretation.Interpretation`, for model, owners and places of the bodies in memory
+    view : `rbdae.problem.interpretation.Interpretation`, for the model and the places of the bodies in memory
     Z : (24 bodies,) natural coordinates, as they are in memory
     applied : what the kernel `by_force` gives
     loads : (21 joints,), what the kernel `joint_loads` gives
@@ -43,7 +43,7 @@ class Formulas:
     """
 
     def __init__(self, view: Any, Z: Any, applied: Any, loads: Any = None, friction: Any = None, blocks: Any = None):
-        self._model, self._owners, self._places = view.model, view.owners, view.places
+        self._model, self._places = view.model, view.places
         n = self._model.n
         self._Z, self._blocks, self._friction = Z.reshape(n, 24), blocks, friction
         self._applied, self._by_force = applied[: 12 * n].reshape(n, 12), applied[12 * n :].reshape(-1, WIDTH)
@@ -62,16 +62,17 @@ class Formulas:
         return read[quantity.aspect](owner)
 
     def _along(self, owner: Owner, quantity: Quantity) -> Any:
-        k = owner.coordinates[quantity.coordinate]
+        coordinate, x = self._on_bodies(owner, quantity.coordinate)
+        s, rate = coordinate.at(x)[:2]
         if quantity.aspect in ("value", "rate"):
-            return self._coordinate(k)[quantity.aspect == "rate"]
+            return rate if quantity.aspect == "rate" else s
         if quantity.aspect == "acceleration":
-            coordinate, (a, b), x = self._on_bodies(k)
-            return _rate_of(coordinate.at(x)[1], x, [*x[24:], *self._second(a), *self._second(b)])
+            a, b = map(self._second, owner.bodies)
+            return _rate_of(rate, x, [*x[24:], *a, *b])
         effort = self._effort(owner, quantity.coordinate)
         if quantity.aspect == "power":
-            return effort * self._coordinate(k)[1]
-        tension = self._owners.coordinates[k][0].shape == "root" and not owner.blocks
+            return effort * rate
+        tension = coordinate.shape == "root" and not owner.blocks
         return -effort if tension else effort
 
     # ------------------------------------------------------------ motion
@@ -84,18 +85,12 @@ class Formulas:
         """The directors of a body, the rows of R^T."""
         return self._body(b)[3:12].reshape(3, 3)
 
-    def _on_bodies(self, k: int) -> tuple[Coordinate, tuple[int, int], Any]:
-        """A coordinate of the reference points of its bodies, these, and (Z, Zdot) of both, (48,)."""
-        coordinate, (a, b) = self._owners.coordinates[k]
+    def _on_bodies(self, owner: Owner, name: str) -> tuple[Coordinate, Any]:
+        """A coordinate of the reference points of its bodies, and (Z, Zdot) of both, (48,)."""
         shift = [*(body.reference for body in self._model.system.bodies), np.zeros(3)]
-        one, other = self._body(a), self._body(b)
+        (a, b), (one, other) = owner.bodies, map(self._body, owner.bodies)
         x = np.concatenate([one[:12], other[:12], one[12:], other[12:]])
-        return coordinate.referred(shift[a], shift[b]), (a, b), x
-
-    def _coordinate(self, k: int) -> tuple[Any, Any]:
-        """s and sdot of a coordinate."""
-        coordinate, _, x = self._on_bodies(k)
-        return coordinate.at(x)[:2]
+        return owner.coordinates[name].referred(shift[a], shift[b]), x
 
     def _relative(self, owner: Owner) -> Any:
         """R_a^T R_b, whose size does not count, divided by it."""
@@ -152,7 +147,7 @@ class Formulas:
 
     def _effort(self, owner: Owner, name: str) -> Any:
         """The torque or force on the second body along a coordinate."""
-        coordinate = self._owners.coordinates[owner.coordinates[name]][0]
+        coordinate = owner.coordinates[name]
         along, turning = self._direction(owner, coordinate), coordinate.shape == "angle"
         out, torque = self._on_second(owner)
         if turning:

@@ -11,11 +11,10 @@ import numpy as np
 
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae._frozen import ByName, by_fields
-from rbdae.formulations import explicit, null_space
+from rbdae.formulations import null_space
 from rbdae.kernels import outputs, readings
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.joint_rows import independence, least_norm, pivots
-from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.readings import joint_loads, joint_matrix, potentials, power
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import slices
@@ -91,9 +90,9 @@ class Interpretation:
         """The kernel as a C function, whatever is behind it, for y, yd and out of these lengths."""
         return self._kernel(entry).function(*lengths)
 
-    @cached_property
-    def _rates(self) -> BoundKernel:
-        return self._kernel(self.workspace.settings.kernels.rates)
+    @property
+    def _rates(self) -> Entry:
+        return self.workspace.settings.kernels.rates
 
     def rows(self, t: ArrayLike, y: ArrayLike) -> tuple[Vec, Mat, bool]:
         """Times (m,), states (m, n), and whether one state was given; refuses other shapes."""
@@ -105,12 +104,15 @@ class Interpretation:
         self._kernel(entry).each(t, inputs, out)
         return out
 
-    def _each(self, kernel: BoundKernel, t: ArrayLike, y: ArrayLike, n: int) -> Mat:
-        """kernel(t, y, out) on every row, out of length n."""
+    def read(self, entry: Entry, t: ArrayLike, y: ArrayLike, n: int) -> Mat:
+        """A kernel's n results at (t, y), (..., n)."""
         times, values, single = self.rows(t, y)
-        out = np.empty((len(times), n))
-        kernel.each(times, (values,), out)
+        out = self.evaluated(entry, times, (values,), n)
         return out[0] if single else out
+
+    def machine(self, entry: Entry, n: int) -> MachineFunction | None:
+        """The same as a machine function of (t, y); None where Python is called anyway."""
+        return self._kernel(entry).machine(self.workspace.layout.n, n)
 
     @cached_property
     def places(self) -> list[int]:
@@ -128,16 +130,13 @@ class Interpretation:
 
         x is the centre of mass of a free body and the pivot of a body that has one; bodies in the order of addition.
         """
-        n = self.model.n
-        Z = self._each(self._kernel(outputs.natural), t, y, 24 * n)
-        return Z.reshape(*Z.shape[:-1], n, 24)[..., self.workspace.layout.rank[:n], :]
+        return self.by_body(outputs.natural, t, y, 24)
 
-    def natural_forces(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """(fx, fd) of every body by the explicit form, for velocities that are rates: weight, applied forces and those
-        of the joints on x and the directors, (..., bodies, 12)."""
+    def by_body(self, entry: Entry, t: ArrayLike, y: ArrayLike, width: int) -> Mat:
+        """A kernel's results, `width` numbers a body, for the bodies in the order of addition, (..., bodies, width)."""
         n = self.model.n
-        F = self._each(self._kernel(explicit.natural_forces), t, y, 12 * n)
-        return F.reshape(*F.shape[:-1], n, 12)[..., self.workspace.layout.rank[:n], :]
+        out = self.read(entry, t, y, width * n)
+        return out.reshape(*out.shape[:-1], n, width)[..., self.workspace.layout.rank[:n], :]
 
     def states(self, t: ArrayLike, y: ArrayLike) -> dict[str, BodyState]:
         """Motion of every body by name; vectorised over rows of y."""
@@ -175,10 +174,6 @@ class Interpretation:
         """Their quantities, recorded once for a model."""
         return cast(Recorded, self._of_model("recorded", lambda: Recorded(self)))
 
-    def friction(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """The margins of the frictions under reactions, then their normal forces, (..., 2 frictions)."""
-        return self._each(self._kernel(friction_margins), t, y, 2 * len(self.model.frictions))
-
     def measures(self, t: ArrayLike, y: ArrayLike) -> Measures:
         """The reader of quantities at rows of their own."""
         times, values, single = self.rows(t, y)
@@ -204,22 +199,22 @@ class Interpretation:
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy, J; the kinetic energy is that of the formulation's own velocities, with
         its own mass matrix, which differ where the state has drifted from the constraints."""
-        out = self._each(self._kernel(readings.energies), t, y, 2)
+        out = self.read(readings.energies, t, y, 2)
         kinetic, potential = out.T.copy()
         potential -= self._level
         return Energy(kinetic, potential, kinetic + potential)
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
         """Linear momentum, and angular momentum about the origin of space."""
-        out = self._each(self._kernel(readings.momenta), t, y, 6)
+        out = self.read(readings.momenta, t, y, 6)
         return Momentum(out[..., :3], out[..., 3:])
 
     def power(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Power of all that has no potential, drives among it, and that of the user's forces that have one, without
         rates, W; (..., 2)."""
-        out = self._each(self._kernel(power), t, y, 2 + self.workspace.layout.n_rows)
+        out = self.read(power, t, y, 2 + self.workspace.layout.n_rows)
         if len(self.model.drives):  # the joints' forces -G^T la have the power -la . G w = la . g_t
-            la = self.multipliers_of_selection(t, y)[..., self.workspace.layout.n_internal :]
+            la = self.rates_of_selection(t, y)[1][..., self.workspace.layout.n_internal :]
             out[..., 0] += np.sum(la * out[..., 2:], axis=-1)
         return out[..., :2]
 
@@ -228,13 +223,13 @@ class Interpretation:
     def constraints(self, t: ArrayLike, y: ArrayLike) -> Constraints:
         """g and gdot: internal constraints of the chart, then joints."""
         n = self.n_constraints
-        out = self._each(self._kernel(outputs.constraints), t, y, 2 * n)
+        out = self.read(outputs.constraints, t, y, 2 * n)
         return Constraints(out[..., :n], out[..., n:])
 
     def joint_matrix(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """G of all joint rows with respect to (xdot, Omega) of all bodies, (..., rows, 6 n)."""
         n, rows = self.model.n, self.workspace.layout.n_rows
-        G = self._each(self._kernel(joint_matrix), t, y, rows * 6 * n)
+        G = self.read(joint_matrix, t, y, rows * 6 * n)
         in_order = G.reshape(*G.shape[:-1], rows, n, 6)[..., self.places, :]
         return np.asarray(in_order.reshape(*G.shape[:-1], rows, 6 * n))
 
@@ -247,47 +242,36 @@ class Interpretation:
     def independence(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Squares of the sines between each joint row, in the order of elimination, and those before it, and the
         largest |c|^2 of a dropped one g = c G by the kept ones, (..., rows + 1)."""
-        return self._each(self._kernel(independence), t, y, self.workspace.layout.n_rows + 1)
-
-    @cached_property
-    def compiled_independence(self) -> MachineFunction | None:
-        """The same as a machine function of (t, y); None where Python is called anyway."""
-        layout = self.workspace.layout
-        return self._kernel(independence).machine(layout.n, layout.n_rows + 1)
+        return self.read(independence, t, y, self.workspace.layout.n_rows + 1)
 
     def pivots(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Pivots of the kept joint rows over the floors below which they are suspended; 0 for suspended rows. For
         problems that suspend rows."""
         floor = self.workspace.selection.rows.pivot_floor
-        if floor is None:
-            raise ValueError("this problem suspends no joint equations: it has no pivot floors")
+        assert floor is not None
         kept = floor > 0.0
-        found: Mat = self._each(self._kernel(pivots), t, y, len(floor))[..., kept] / floor[kept]
+        found: Mat = self.read(pivots, t, y, len(floor))[..., kept] / floor[kept]
         return found
 
     def null_space(self, t: float, y: Vec) -> tuple[Vec, Mat]:
         """w = (xdot, Omega), or (xdot, omega), and T (n_v, n_nu) of the null-space form at one state."""
         layout = self.workspace.layout
-        n_v, n_nu = layout.n_velocities, layout.v.stop - layout.v.start
-        out = np.empty(n_v + n_v * n_nu)
-        self._kernel(null_space.motion)(t, y, out)
-        return out[:n_v], out[n_v:].reshape(n_v, n_nu)
+        n_v = layout.n_velocities
+        out = self.read(null_space.motion, t, y, n_v * (1 + layout.v.stop - layout.v.start))
+        return out[:n_v], out[n_v:].reshape(n_v, -1)
 
     def growth(self, t: float, y: Vec) -> float:
         """The largest growth of a column of T since the independent velocities were selected."""
-        out = np.empty(1)
-        self._kernel(null_space.growth)(t, y, out)
-        return float(out[0])
+        return float(self.read(null_space.growth, t, y, 1)[0])
 
     def distance_to_singularity(self, t: float, y: Vec) -> tuple[float, int]:
         """The smallest angle in radians from a body's rotation parameters to the singular set of their chart, and the
         number of that body; (inf, 0) for charts without one."""
-        layout, n = self.workspace.layout, self.model.n
-        out = np.full(n, np.inf)
-        if self.workspace.settings.chart.centre:
-            self._kernel(outputs.distances)(t, y, out)
+        if not self.workspace.settings.chart.centre:
+            return np.inf, 0
+        out = self.read(outputs.distances, t, y, self.model.n)
         place = int(out.argmin())
-        return float(out[place]), layout.order[place]
+        return float(out[place]), self.workspace.layout.order[place]
 
     @cached_property
     def _matrices(self) -> MatrixView:
@@ -295,8 +279,7 @@ class Interpretation:
 
     def matrices(self, t: float, y: Vec, sparse: bool | None = None) -> Matrices:
         """M, G, K, g, g_I, g_II, psi, and T, r of the null-space form, at one state."""
-        reduced = self.null_space(t, y) if self.workspace.settings.reduced else None
-        return self._matrices.at(t, y, sparse, reduced)
+        return self._matrices.at(t, y, sparse)
 
     # ------------------------------------------------------------ multipliers
 
@@ -309,7 +292,7 @@ class Interpretation:
         multipliers belong among the unknowns: of redundant equations those that are left out have zero."""
         n = self.workspace.layout.n_differential
         times, values, single = self.rows(t, y)
-        out = self._each(self._rates, times, values, self._n_rates)
+        out = self.evaluated(self._rates, times, (values,), self._n_rates)
         if self.workspace.selection.rows.dropped:
             needs = self.independence(times, values)[:, -1]
             for k in np.flatnonzero(needs > self._most_needed).tolist():
@@ -321,22 +304,16 @@ class Interpretation:
     def _most_needed(self) -> float:
         return self.workspace.selection.rows.most_needed(WEAKENED)
 
-    def rates_of_selection(self, t: float, y: Vec) -> tuple[Vec, Vec]:
-        """The same at one state with the rows of this selection, by whose multipliers the equations hold there."""
-        out = np.empty(self._n_rates)
-        self._rates(t, y, out)
-        n = self.workspace.layout.n_differential
-        return out[:n], out[n:]
-
-    def multipliers_of_selection(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """The multipliers of the same at many states (m, n)."""
-        return self._each(self._rates, t, y, self._n_rates)[..., self.workspace.layout.n_differential :]
+    def rates_of_selection(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
+        """The same with the rows of this selection, by whose multipliers the equations hold there."""
+        out, n = self.read(self._rates, t, y, self._n_rates), self.workspace.layout.n_differential
+        return out[..., :n], out[..., n:]
 
     @cached_property
     def compiled_rates(self) -> tuple[MachineFunction, int] | None:
         """The same as a machine function of (t, y), and how many numbers it gives; None where Python is called
         anyway."""
-        found = self._rates.machine(self.workspace.layout.n, self._n_rates)
+        found = self.machine(self._rates, self._n_rates)
         return None if found is None else (found, self._n_rates)
 
     def _rates_of_good_rows(self, t: float, y: Vec, out: Vec) -> None:
@@ -397,7 +374,7 @@ class Interpretation:
         those of a row are zero.
         """
         layout, m = self.workspace.layout, len(t)
-        la, n_rows = self.multipliers_of_selection(t, y), layout.n_rows
+        la, n_rows = self.rates_of_selection(t, y)[1], layout.n_rows
         if not self.ambiguous:
             return la, np.empty((m, 0, n_rows)), np.zeros(m)
         given = np.concatenate([la, np.broadcast_to(self._sizes, (m, n_rows))], axis=1)

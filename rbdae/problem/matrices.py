@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, TypeAlias, final
 
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae._frozen import brief_repr
+from rbdae.formulations import null_space
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.graph.derivatives import tangents
-from rbdae.graph.in_python import InPython
 from rbdae.kernels.matrices import terms
 from rbdae.multibody.choices.selection import KeptRows
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import MOST_NODES, run, selection_numbers
+from rbdae.multibody.recorded.in_python import Point, Recordings, in_python
+from rbdae.multibody.recorded.recording import MOST_NODES, Recording, finished, run
 
 if TYPE_CHECKING:
     from scipy.sparse import spmatrix
 
 Matrix: TypeAlias = "Mat | spmatrix"
-
-_MOST = 8
-"""Recordings that are kept."""
 
 _LARGE = 300
 """M, G and K of more velocities are sparse by default."""
@@ -123,60 +121,41 @@ def _with_all_rows(workspace: Workspace) -> Workspace:
     return Workspace(Memory.of(workspace.model, settings), replace(selection, velocities=None))
 
 
-class _Recorded(NamedTuple):
-    """What the kernel has recorded, where its guards fall so: its values and the entries of K, M, W and G, which are at
-    these rows and columns."""
-
-    function: InPython
-    falls: list[bool]
-    places: list[tuple[Ints, Ints]]
-
-
 @final
 class MatrixView:
-    """Makes the matrices of one problem, by the derivatives of what `rbdae.kernels.matrices` records."""
+    """Makes the matrices of one problem, by the derivatives of what `rbdae.kernels.matrices` records; in Python, since
+    a few readings are not worth machine code."""
 
     def __init__(self, of: Workspace) -> None:
-        self._of, self._workspace = of.layout, _with_all_rows(of)
-        self._unreduced = self._workspace.settings is not of.settings
-        self._known: list[_Recorded] = []
+        self._of, self._workspace = of, _with_all_rows(of)
+        self._recordings = Recordings(self._workspace, self._recorded)
+        self._motion = in_python(of, null_space.motion) if of.settings.reduced else None
 
-    def at(self, t: float, y: Vec, sparse: bool | None, reduced: tuple[Vec, Mat] | None) -> Matrices:
-        """At one state; `sparse` says how M, G and K come (None: by size), `reduced` has w, T of null space."""
-        nu = y[self._of.v]
-        if self._unreduced and reduced is not None:
-            y = np.concatenate([y[self._of.q], reduced[0], y[self._of.s]])
-        layout = self._workspace.layout
+    def at(self, t: float, y: Vec, sparse: bool | None) -> Matrices:
+        """At one state; `sparse` says how M, G and K come (None: by size)."""
+        layout, of = self._workspace.layout, self._of.layout
         n_v, n_la, n_q = layout.n_velocities, layout.n_constraints, layout.q.stop
+        T, r = None, None
+        if self._motion is not None:
+            nu = y[of.v]
+            motion = np.empty(n_v * (1 + len(nu)))
+            self._motion(t, y, motion)
+            w, T = motion[:n_v], motion[n_v:].reshape(n_v, -1)
+            r = T @ nu - w
+            if self._workspace.settings is not self._of.settings:
+                y = np.concatenate([y[of.q], w, y[of.s]])
         sparse = n_v > _LARGE if sparse is None else sparse
-        values, places = self._values(t, y)
+        found, places = self._recordings.at(t, y, np.zeros(2 * n_v + n_la))
+        values = np.array(found, dtype=float)
         ends = np.cumsum([n_la, n_la, n_la, n_v, *(len(rows) for rows, _ in places)])[:-1]
         g, g_I, g_II, psi, *entries = np.split(values, ends)
         shapes = (n_q, n_v), (n_v, n_v), (n_v, n_la), (n_la, n_v)
         K, M, W, G = map(partial(_matrix, sparse), shapes, places, entries)
-        T, r = None, None
-        if reduced is not None:
-            w, T = reduced
-            r = T @ nu - w
         return Matrices(M, G, K, g, g_I, g_II, psi, W, T, r)
 
-    def _values(self, t: float, y: Vec) -> tuple[Vec, list[tuple[Ints, Ints]]]:
-        """(g, g_I, g_II, psi) and the entries, with their places."""
-        layout, selection = self._workspace.layout, selection_numbers(self._workspace)
-        x = np.zeros(2 * layout.n_velocities + layout.n_constraints)
-        inputs = {"t": [t], "y": y, "yd": x, "c": [0.0], "selection": selection}
-        for known in self._known:
-            values = known.function(inputs)
-            if [*map(bool, values[: len(known.falls)])] == known.falls:
-                break
-        else:
-            known = self._recorded((t, y, x, 0.0))
-            self._known = [known, *self._known[: _MOST - 1]]
-            values = known.function(inputs)
-        return np.array(values[len(known.falls) :], dtype=float), known.places
-
-    def _recorded(self, point: tuple[float, Vec, Vec, float]) -> _Recorded:
-        """The recording at a state."""
+    def _recorded(self, point: Point) -> tuple[Recording, list[tuple[Ints, Ints]]]:
+        """What the kernel records at a state: (g, g_I, g_II, psi) and the entries of K, M, W and G, which are at these
+        rows and columns."""
         layout = self._workspace.layout
         n_v, n_la, n_q = layout.n_velocities, layout.n_constraints, layout.q.stop
         n = 3 * n_la + n_v
@@ -193,8 +172,7 @@ class MatrixView:
             nodes += [node for *_, node in entries]
             found = np.array([each[:2] for each in entries], dtype=np.int64).reshape(-1, 2)
             places.append((found[:, 0], found[:, 1]))
-        functions = [function.plain for function in recorder.functions]
-        return _Recorded(InPython(g, [*recorder.guards, *nodes], functions), [*recorder.guards.values()], places)
+        return finished(self._workspace, ran, nodes), places
 
 
 def _matrix(sparse: bool, shape: tuple[int, int], places: tuple[Ints, Ints], values: Vec) -> Matrix:

@@ -1,10 +1,11 @@
-"""`Outputs`: quantities of a problem as one function of (t, y, u), with exact derivatives
-(`rbdae.problem.outputs`). That of an acceleration a(t, y, yd) with yd = f(t, y, u) is da/dy + da/dyd df/dy.
+"""`Outputs`: quantities of a problem as one function of (t, y, u), with exact derivatives. An acceleration a(t, y, yd)
+with yd = f(t, y, u) has the derivative da/dy + da/dyd df/dy. Derivatives are recorded where they are asked for, and
+evaluated in Python: a reading of some takes a tenth of a millisecond.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, final
 
@@ -14,24 +15,12 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import refuse_copies
 from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
-from rbdae.graph.evaluate import evaluate
 from rbdae.inputs import values_of
 from rbdae.kernels.outputs import natural
 from rbdae.kernels.readings import WIDTH, by_force
-from rbdae.machine.function import Shapes
-from rbdae.multibody.code.code import made
-from rbdae.multibody.code.traced import Tally, TracedKernel
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import (
-    MOST_NODES,
-    Recording,
-    Run,
-    finished,
-    places_of_selected,
-    recording_point,
-    run,
-    selection_numbers,
-)
+from rbdae.multibody.recorded.in_python import Point, Recordings
+from rbdae.multibody.recorded.recording import MOST_NODES, Recording, Run, finished, places_of_selected, run
 from rbdae.problem.driven import Inputs, places_of, present
 from rbdae.problem.formulas import Formulas
 from rbdae.problem.measures import Found
@@ -50,19 +39,15 @@ class Tangents:
         self.accelerated = any(each.aspect == "acceleration" for _, each in found)
         for owner, each in found:
             self._check(problem, owner, each)
-        n = self._workspace.layout.n
-        self._shape = len(found), 2 * n + len(places_of(self._workspace))
-        self._shapes: Shapes = {"y": (n,), "yd": (n,), "out": (self._shape[0] * (1 + self._shape[1]),)}
-        self._call = self._made()
+        self._shape = len(found), 2 * self._workspace.layout.n + len(places_of(self._workspace))
+        self._recordings = Recordings(self._workspace, self._recorded)
 
     __reduce__ = refuse_copies
 
     def at(self, t: float, y: Vec, yd: Vec) -> tuple[Vec, Mat]:
         """The quantities and the derivatives at a state."""
-        out = np.empty(self._shapes["out"])
-        if out.size:
-            self._call(t, y, yd, out)
-        n = self._shape[0]
+        values, _ = self._recordings.at(t, y, yd)
+        out, n = np.array(values, dtype=float), self._shape[0]
         return out[:n], out[n:].reshape(self._shape)
 
     def _check(self, problem: Any, owner: Owner, quantity: Quantity) -> None:
@@ -82,47 +67,28 @@ class Tangents:
         elif quantity.aspect not in ("value", "rate", "acceleration"):
             raise ValueError(f"outputs: {label} has no derivative here; leave it out, or take its coordinates")
 
-    def _made(self) -> Callable[..., None]:
-        workspace = self._workspace
-        recorded = None
-        if workspace.memory.traced and not workspace.code_calls_python:
-            recording = self._recorded(recording_point(workspace, self._shapes))
-            recorded = made(recording, "tyyo", self._shapes)
-        if recorded is None:
-            return workspace.raising(self._slowly)
-        return TracedKernel("outputs", recorded, workspace, lambda: workspace.raising(self._slowly), Tally()).call
-
-    def _slowly(self, t: float, y: Vec, yd: Vec, out: Vec) -> None:
-        """Recorded at this state, and evaluated in Python."""
-        found = self._recorded((t, y, yd, 0.0))
-        numbers = {"t": [t], "y": y, "yd": yd, "c": [0.0], "selection": selection_numbers(self._workspace)}
-        functions = [function.plain for function in found.functions]
-        out[:] = evaluate(found.graph, found.outputs, numbers, functions)
-
-    def _recorded(self, point: tuple[float, Vec, Vec, float]) -> Recording:
-        """The derivatives of all quantities, recorded at a point."""
-        workspace = self._workspace
-        n, model = workspace.layout.n, workspace.model
+    def _recorded(self, point: Point) -> tuple[Recording, None]:
+        """The quantities and their derivatives, recorded at a point."""
+        workspace, model = self._workspace, self._workspace.model
+        n = workspace.layout.n
         pulls = any(each.aspect in ("effort", "power") for _, each in self._found)
-        n_forces = len(model.forces.elements)
-        size = 12 * model.n + WIDTH * n_forces if pulls else 24 * model.n
+        size = 12 * model.n + WIDTH * len(model.forces.elements) if pulls else 24 * model.n
         ran = run(workspace, by_force if pulls else natural, {"out": (size,)}, point, MOST_NODES)
         recorder, g = ran.recorder, ran.recorder.graph
         values = [recorder.number(each) for each in self._quantities(ran)]
         y, yd, time = inputs_of(g, "y", n), inputs_of(g, "yd", n), g.node("input", "t", 0)
         u = [symbol.node for symbol in recorder.inputs("selection")[places_of_selected(workspace, "inputs")]]
-        one = g.const(1.0)
+        one, zero = g.const(1.0), g.const(0.0)
         moving = [k for k, (_, each) in enumerate(self._found) if each.aspect == "acceleration"]
         rates = {node: {0: rate} for node, rate in zip(y, yd, strict=True)} | {time: {0: one}}
         for k, change in zip(moving, tangents(g, [values[k] for k in moving], rates), strict=True):
-            values[k] = change.get(0, g.const(0.0))
+            values[k] = change.get(0, zero)
         try:
             rows = tangents(g, values, {node: {j: one} for j, node in enumerate((*y, *yd, *u))})
         except NoDerivative as error:
             raise ValueError(f"outputs: {error}") from None
-        zero = g.const(0.0)
         entries = [row.get(j, zero) for row in rows for j in range(self._shape[1])]
-        return finished(workspace, ran, [*values, *entries])
+        return finished(workspace, ran, [*values, *entries]), None
 
     def _quantities(self, ran: Run) -> list[Any]:
         """The quantities on symbols; rates in place of accelerations."""

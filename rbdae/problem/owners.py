@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import final
 
 import numpy as np
 
@@ -18,9 +17,6 @@ from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
 from rbdae.system import name_in
 
-OnBodies: TypeAlias = tuple[Coordinate, tuple[int, int]]
-"""A coordinate and its two bodies by their numbers; that of the ground is the last."""
-
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,9 +25,9 @@ class Owner:
 
     Attributes
     ----------
-    name, quantities, units : of the joint or force, and of its quantities by name
+    name, quantities : of the joint or force, and its quantities by name
     bodies : its two bodies by number, the ground is the last
-    coordinates : the numbers of its coordinates by name
+    coordinates : by name, of its two bodies
     joints : numbers of the joints whose reactions are among its efforts, of each coordinate by name: drives along it
     elements : numbers among elements, of the forces whose efforts are its own
     number : its own among joints, -1 for a force
@@ -40,9 +36,8 @@ class Owner:
 
     name: str
     quantities: dict[str, Quantity]
-    units: Units
     bodies: tuple[int, int]
-    coordinates: dict[str, int]
+    coordinates: dict[str, Coordinate]
     joints: dict[str, tuple[int, ...]]
     elements: tuple[int, ...]
     number: int = -1
@@ -53,6 +48,11 @@ class Owner:
         """The attribute of problems and runs that has it."""
         return "forces" if self.number < 0 else "joints"
 
+    @property
+    def units(self) -> Units:
+        """Unit and components of each quantity by name."""
+        return {name: (each.unit, each.components) for name, each in self.quantities.items()}
+
 
 @final
 class Owners:
@@ -61,13 +61,11 @@ class Owners:
     Attributes
     ----------
     joints, forces : by name
-    coordinates : of all of them
     networks : with the number of the element of each
     """
 
     def __init__(self, model: Model) -> None:
         self._system = system = model.system
-        self.coordinates: list[OnBodies] = []
         self.joints: dict[str, Owner] = {}
         self.forces: dict[str, Owner] = {}
         number = {id(body): k for k, body in enumerate((*system.bodies, system.ground))}
@@ -77,9 +75,10 @@ class Owners:
         prescribed = [(k, joint.prescribed()) for k, joint in enumerate(system.joints)]
         for k, joint in enumerate(system.joints):
             own = [each for j, each in prescribed if j == k and each is not None]
-            found = [*joint.coordinates(), *own]
+            found = {c.name: c for c in (*joint.coordinates(), *own)}
             along = {
-                c.name: tuple(j for j, each in prescribed if pairs[j] == pairs[k] and _same(each, c)) for c in found
+                name: tuple(j for j, each in prescribed if pairs[j] == pairs[k] and _same(each, c))
+                for name, c in found.items()
             }
             acting = [
                 n
@@ -88,32 +87,16 @@ class Owners:
                 for n in elements[force.name or ""]
             ]
             driving = tuple((each, each.coordinate_name) for each in actuators if each.along is joint)
-            self.joints[joint.name or ""] = self._owner(joint, pairs[k], found, along, acting, k, driving)
+            name = joint.name or ""
+            self.joints[name] = Owner(name, joint.quantities, pairs[k], found, along, tuple(acting), k, driving)
         for force in system.forces:
             a, b = [*(number[id(body)] for body in force.bodies), len(system.bodies), len(system.bodies)][:2]
             of_block = [force.coordinate] if isinstance(force, Block) and force.coordinate is not None else []
-            own = [*force.acts_along(), *of_block]
+            found = {c.name: c for c in (*force.acts_along(), *of_block)}
             mine = ((force, of_block[0].name if of_block else ""),) if isinstance(force, Block) else ()
-            self.forces[force.name or ""] = self._owner(
-                force, (a, b), own, {c.name: () for c in own}, elements[force.name or ""], -1, mine
-            )
-
-    def _owner(
-        self,
-        of: Any,
-        pair: tuple[int, int],
-        found: list[Coordinate],
-        along: dict[str, tuple[int, ...]],
-        elements: Iterable[int],
-        number: int,
-        blocks: tuple[tuple[Block, str], ...],
-    ) -> Owner:
-        first = len(self.coordinates)
-        self.coordinates += [(c, pair) for c in found]
-        places = {c.name: first + k for k, c in enumerate(found)}
-        quantities = of.quantities
-        units = {name: (each.unit, each.components) for name, each in quantities.items()}
-        return Owner(of.name, quantities, units, pair, places, along, tuple(elements), number, blocks)
+            name = force.name or ""
+            along = dict.fromkeys(found, ())
+            self.forces[name] = Owner(name, force.quantities, (a, b), found, along, tuple(elements[name]), -1, mine)
 
     def find(self, quantity: object) -> tuple[Owner, Quantity]:
         """The owner of a quantity here, and what it is called there; by the object or by its label, "pin.angle".

@@ -32,7 +32,7 @@ def posed(problem: Problem, joints: Mapping[str, Any]) -> Problem:
     """
     if not isinstance(joints, Mapping):
         raise TypeError(f'joints must be a mapping by name, got {_check.show(joints)}; give {{"pin": 0.3}}')
-    known = {joint.name or "": joint for joint in problem.system.joints}
+    known = {packed.name: k for k, packed in enumerate(problem.model.joints)}
     n = problem.model.n
     Z = np.zeros((n + 1, 2, 4, 3))  # (x, d1, d2, d3) and their rates; the ground is the last
     Z[:n] = problem.natural(problem.t0, problem.y0).reshape(n, 2, 4, 3)
@@ -40,7 +40,7 @@ def posed(problem: Problem, joints: Mapping[str, Any]) -> Problem:
     for name, given in joints.items():
         if name not in known:
             raise _check.unknown("joint", name, known)
-        for coordinate, value in _wanted(known[name], given):
+        for coordinate, value in _wanted(problem.system.joints[known[name]], given):
             _move(problem, Z, known[name], coordinate, value)
     R, Omega = np.swapaxes(Z[:n, 0, 1:], 1, 2), angular_velocities(Z[:n].reshape(n, 24))
     motion = BodyMotion(Z[:n, 0, 0], spurrier_klumpp(R), Z[:n, 1, 0], Omega)
@@ -68,13 +68,13 @@ def _wanted(joint: AbstractJoint, given: Any) -> list[tuple[Coordinate, Any]]:
     return [(own[name], value) for name, value in given.items()]
 
 
-def _move(problem: Problem, Z: Any, joint: AbstractJoint, coordinate: Coordinate, given: Any) -> None:
-    """Move the bodies on one side of a joint, in place: a turn or a shift, seen from the body on the other side."""
+def _move(problem: Problem, Z: Any, k: int, coordinate: Coordinate, given: Any) -> None:
+    """Move the bodies on one side of the k-th joint, in place: a turn or a shift, seen from the body on the other
+    side."""
     from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
 
-    system, ground = problem.system, problem.model.n
-    number = {id(body): k for k, body in enumerate((*system.bodies, system.ground))}
-    a, b = (number[id(body)] for body in joint.bodies)
+    joint, pairs = problem.system.joints[k], [packed.bodies for packed in problem.model.joints]
+    a, b = pairs.pop(k)
     owner = f"joint {joint.name!r}"
     pair = Z[[a, b]].swapaxes(0, 1).reshape(2, 24)
     present, rate = coordinate.referred(joint.a.reference, joint.b.reference).values(*pair)
@@ -82,11 +82,10 @@ def _move(problem: Problem, Z: Any, joint: AbstractJoint, coordinate: Coordinate
     if isinstance(given, (tuple, list)) and len(given) == 2:
         value, faster = given[0], _check.number(owner, "rate", given[1]) - float(rate)
     change = _check.number(owner, coordinate.name, value) - float(present)
-    pairs = [(number[id(j.a)], number[id(j.b)]) for j in system.joints if j is not joint]
     moving, still = _reached(pairs, b), a
     if a in moving:
         raise ValueError(f"{owner} is in a closed loop, where other joints follow it; give t= and y= of a state there")
-    if ground in moving:
+    if problem.model.n in moving:
         moving, still, change, faster = _reached(pairs, a), b, -change, -faster
     assert coordinate.axis is not None
     (x, *directors), frame = Z[a, 0], Z[still].copy()

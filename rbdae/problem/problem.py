@@ -46,7 +46,7 @@ from rbdae.problem.observables import Observable, attach
 from rbdae.problem.outputs import Outputs, numbers_among
 from rbdae.problem.projection import Projection, bind_projection, project_drift
 from rbdae.problem.start import Assembly, Start, consistent_start
-from rbdae.problem.switches import USUAL, AbstractSwitch, ChartPolicy, switches_of
+from rbdae.problem.switches import SWITCHES, USUAL, AbstractSwitch, ChartPolicy
 from rbdae.problem.timed import Segments
 from rbdae.quantities.quantity import Quantity
 from rbdae.system import System
@@ -316,7 +316,7 @@ class Problem:
         """This problem on a workspace of its own, where other inputs are written in place. Recorded code loads them: to
         write them costs as much as a copy."""
         out = self._on(Workspace(self.workspace.memory, self.selection))
-        out.callbacks._count_with(self.callbacks)
+        out.callbacks._tally = self.callbacks._tally
         return out
 
     def _read_under(self, inputs: Vec) -> Problem:
@@ -362,7 +362,7 @@ class Problem:
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:
         """New switches for a segment of a run that begins at `y0`."""
-        return switches_of(self.interpretation, self.t0, self.y0, self.resumed, policy)
+        return [kind(self, policy) for kind in SWITCHES if kind.needed(self.interpretation)]
 
     def by_time(self, later: Sequence[Problem], times: Sequence[float], direction: float = 1.0) -> Problem:
         """This problem, but states from times[k] on are read by the selection of the k-th later problem; in a run back
@@ -441,12 +441,8 @@ class Problem:
         here = self._at(t)
         if u is None:
             return here
-        here._driven.workspace.write_inputs(values_of(owner, here._places, u, present(here.workspace)))
+        here._driven.workspace.write_inputs(values_of(owner, places_of(here.workspace), u, present(here.workspace)))
         return here._driven
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return places_of(self.workspace)
 
     @property
     def inputs(self) -> Mapping[str, float]:
@@ -466,16 +462,13 @@ class Problem:
     ) -> Mat:
         """dF/du, shape (n_equations, n_u), at fixed unknowns, with u in the order of `inputs`; without yd that of the
         right-hand side, df/du, (n, n_u), for ODE kinds only. It is derived from what is recorded, exactly."""
-        here = self._under("input_jacobian", t, u)
+        here, name = self._under("input_jacobian", t, u), "rhs" if yd is None else "residual"
         if yd is None:
             here.callbacks._explicit()
-        t, y = _check.time("input_jacobian", t), self._apart("y", y, out)
-        if yd is None:
-            return filled(out, (self.n, len(self.inputs)), lambda into: here.callbacks._rhs_by_inputs(t, y, into))
-        yd = self._apart("yd", yd, out)
-        return filled(
-            out, (here.n_equations, len(self.inputs)), lambda into: here.callbacks._residual_by_inputs(t, y, yd, into)
-        )
+        given = [self._apart("y", y, out), *([] if yd is None else [self._apart("yd", yd, out)])]
+        t, rows = _check.time("input_jacobian", t), self.n if yd is None else here.n_equations
+        call = here.callbacks._by_inputs(name)
+        return filled(out, (rows, len(self.inputs)), lambda into: call(t, *given, into))
 
     @cached_property
     def _parameter_tangents(self) -> ParameterTangents:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from operator import attrgetter
-from typing import Any, Literal, Self, final
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from rbdae.multibody.code.closing_elements import code_of_closing
 from rbdae.multibody.code.traced import Tally, TracedKernel, traced
 from rbdae.multibody.memory.workspace import Workspace, with_unit_masses
 from rbdae.problem.contract import ProjectionError, StateProjector
-from rbdae.problem.quantities import Constraints
 
 TOLERANCE = 1e-14
 """Largest relative violation that counts as none, unless something else is asked for."""
@@ -117,23 +116,25 @@ class Projector:
     def __init__(self, projection: Projection, problem: Any) -> None:
         self.projection = projection
         self.problem = problem
-        self._scales: ViolationScales = problem.callbacks._violation_scales
-        if projection.metric == "identity":
-            _refuse_identity(problem.workspace)
         workspace: Workspace = problem.workspace
-        layout, n_g = workspace.layout, len(self._scales.weights)
+        if projection.metric == "identity":
+            _refuse_identity(workspace)
+        layout, scales = workspace.layout, workspace.model.scales
+        internal = workspace.model.n * len(workspace.settings.chart.internal)
+        self._weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
+        self._reach, n_g = scales.reach / scales.length, len(self._weights)
         sizes = (problem.n, layout.q.stop, layout.n_velocities, n_g)
         first = len(Correction.names)
         self._memory = np.zeros(first + size(*sizes))
         self._vectors = self._memory[first:]
         self._vectors[0] = projection.velocity * (1.0 + (projection.velocities == "angular"))
-        self._vectors[1 : 1 + n_g] = self._scales.weights
+        self._vectors[1 : 1 + n_g] = self._weights
         self._p = p = Correction.of(self._memory)
         p.n, p.n_q, p.n_v, p.n_g = sizes
         p.n_joints, p.has_velocities = layout.n_rows, int(not workspace.settings.reduced)
         p.positions, p.limit, p.tolerance = int(projection.position), projection.max_iterations, projection.tolerance
-        p.steady = max(1e3 * projection.tolerance, 30.0 * self._scales.reach * np.finfo(float).eps)
-        p.time = self._scales.time
+        p.steady = max(1e3 * projection.tolerance, 30.0 * self._reach * np.finfo(float).eps)
+        p.time = 1.0 / scales.rate
 
     __reduce__ = refuse_copies
 
@@ -145,7 +146,7 @@ class Projector:
     @property
     def reach(self) -> float:
         """The size of positions in the unit of `drift`, the length of the model; at least 1."""
-        return self._scales.reach
+        return self._reach
 
     def __call__(self, t: float, y: Vec) -> bool:
         """Project `y` in place; returns whether it changed.
@@ -207,8 +208,14 @@ class Projector:
 
     def drift(self, t: float, y: Vec) -> float:
         """Largest relative violation of the constraints that would be projected, max over positions and velocities."""
-        position, velocity = self._scales.relative(self.problem.constraints(t, y))
-        return max(position if self.projection.position else 0.0, velocity if self.projection.velocity else 0.0)
+        found = self.problem.constraints(t, y)
+        position, velocity = (
+            float(np.max(self._weights * np.abs(each), initial=0.0)) for each in (found.position, found.velocity)
+        )
+        return max(
+            position if self.projection.position else 0.0,
+            self._p.time * velocity if self.projection.velocity else 0.0,
+        )
 
 
 def has_drifted(problem: Any, t: float, y: Vec) -> bool:
@@ -241,38 +248,7 @@ def bind_projection(problem: Any, projection: Any) -> StateProjector | None:
     return bound
 
 
-# ------------------------------------------------------------ how large, and in machine code
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class ViolationScales:
-    """How large violations of the constraints are, as numbers without units.
-
-    Parameters
-    ----------
-    weights : what violations of positions are multiplied by: 1 for the chart's internal constraints, the inverse sizes
-        of joint equations in a model of this length
-    time : s; what those of velocities are multiplied by besides
-    reach : the size of positions over this length, at least 1
-    """
-
-    weights: Vec
-    time: float
-    reach: float
-
-    @classmethod
-    def of(cls, workspace: Workspace) -> Self:
-        """The scales of a model in its chart."""
-        internal = workspace.model.n * len(workspace.settings.chart.internal)
-        scales = workspace.model.scales
-        weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
-        return cls(weights, 1.0 / scales.rate, scales.reach / scales.length)
-
-    def relative(self, found: Constraints) -> tuple[float, float]:
-        """The largest violations, without units, of positions and of velocities."""
-        position = float(np.max(self.weights * np.abs(found.position), initial=0.0))
-        return position, self.time * float(np.max(self.weights * np.abs(found.velocity), initial=0.0))
+# ------------------------------------------------------------ in machine code
 
 
 def _refuse_identity(workspace: Workspace) -> None:
@@ -301,11 +277,7 @@ def functions_of(workspace: Workspace) -> tuple[MachineFunction, MachineFunction
 
 
 def _function(workspace: Workspace, kernel: Entry, shapes: Shapes) -> MachineFunction:
-    found = None
-
-    def plain() -> Callable[..., None]:
-        return workspace.plain(kernel)
-
+    found, plain = None, partial(workspace.plain, kernel)
     if workspace.memory.traced:
         code = code_of_closing(workspace, kernel, shapes)
         if code is None:
@@ -330,8 +302,3 @@ _WITH_LOCK = ctypes.PYFUNCTYPE(
 )
 """As `rbdae.machine.function.PROTOTYPE`, while the interpreter's lock is held: functions of a model have memory of
 their own."""
-
-
-def machine_projection(problem: Any) -> MachineFunction:
-    """A machine function that projects y (n,) to out with the defaults of `Projection`, for loops of a user."""
-    return Projection().bind(problem).machine()

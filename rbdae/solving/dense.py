@@ -155,10 +155,9 @@ class DenseOutput:
             y[:, :d] = states
             solve_unknowns(interpretation, times, y)
             out = np.zeros_like(states)
-            for row, time, state in zip(out, times, y, strict=True):
-                row[: layout.n_differential], la = interpretation.rates_of_selection(float(time), state)
-                if layout.la.stop > layout.la.start and d > layout.n_differential:
-                    row[layout.la] = layout.among_unknowns(la)
+            out[:, : layout.n_differential], la = interpretation.rates_of_selection(times, y)
+            if layout.la.stop > layout.la.start and d > layout.n_differential:
+                out[:, layout.la] = layout.among_unknowns(la)
             out[:, problem.algebraic[:d]] = 0.0
             return out
 
@@ -193,7 +192,7 @@ def eliminated(segments: Segments, interpretations: Sequence[Interpretation], t:
         layout, mine = problem.layout, numbers == number if segments.times else slice(None)
         rows = y[mine]  # all of them without a copy
         if len(rows) and layout.la.stop > layout.la.start:
-            rows[:, layout.la] = layout.among_unknowns(interpretations[number].multipliers_of_selection(t[mine], rows))
+            rows[:, layout.la] = layout.among_unknowns(interpretations[number].rates_of_selection(t[mine], rows)[1])
             y[mine] = rows
 
 

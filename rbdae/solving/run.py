@@ -23,8 +23,7 @@ from rbdae.problem.driven import refuse_run
 from rbdae.problem.event import AnyEvent, name_of
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection
-from rbdae.problem.switches import USUAL
-from rbdae.problem.switches.charts import DUE
+from rbdae.problem.switches import DUE, USUAL
 from rbdae.problem.timed import Segments
 from rbdae.solving import checks
 from rbdae.solving.changes import Changes, driven

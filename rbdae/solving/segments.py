@@ -19,11 +19,11 @@ from rbdae._process import Pending
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Stats, Steps
 from rbdae.machine.loops import watching as at
 from rbdae.machine.quantity_events import in_turn
-from rbdae.problem.contract import CompiledWatch, Solvable, Switch
+from rbdae.problem.contract import CompiledWatch, Solvable
 from rbdae.problem.event import RunEvents
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
-from rbdae.problem.switches import ChartPolicy
+from rbdae.problem.switches import AbstractSwitch, ChartPolicy
 from rbdae.solving.changes import Changes
 from rbdae.solving.watch import Watch, run_once
 
@@ -55,7 +55,7 @@ class Segment:
         """-1.0 back in time, else 1.0."""
         return 1.0 if self.request.t0 < self.request.t_end else -1.0
 
-    def switches(self, problem: Solvable) -> Sequence[Switch]:
+    def switches(self, problem: Solvable) -> Sequence[AbstractSwitch]:
         """New switches of the problem, or of one that has been made from it."""
         return problem.switches(self.policy) if isinstance(problem, Problem) else problem.switches()
 
@@ -140,6 +140,9 @@ def _changed(problem: Any, changes: Sequence[Changes], t: float, y: Vec) -> Any:
     return problem
 
 
+_ROUNDING = 1e-9
+
+
 @final
 class _SwitchWatch:
     """Asks the switches at accepted states, and notes the first state at which some are due.
@@ -149,23 +152,23 @@ class _SwitchWatch:
     due, state : which switches are due, and where, in the problem's own time
     """
 
-    def __init__(self, switches: Sequence[Switch], direction: float) -> None:
+    def __init__(self, switches: Sequence[AbstractSwitch], direction: float) -> None:
         self._switches, self._direction = switches, direction
         self.due: list[int] = []
         self.state: tuple[float, Vec] = (np.nan, np.empty(0))
 
     def machine(self) -> CompiledWatch | None:
-        """The same for loops in machine code; None where a switch has to be asked after every step, because it does not
-        say where it is not due."""
-        quiets: list[Any] = [getattr(switch, "quiet", lambda: None)() for switch in self._switches]
-        if None in quiets:
+        """The same for loops in machine code, which ask a little before a bound; None where a switch has to be asked
+        after every step."""
+        measures: list[Any] = [switch.machine() for switch in self._switches]
+        if None in measures:
             return None
-        starts = np.cumsum([0, *(quiet.n for quiet in quiets)]).tolist()
-        calls = [(quiet.measure, None, None, k) for quiet, k in zip(quiets, starts, strict=False)]
+        starts = np.cumsum([0, *(len(switch.low) for switch in self._switches)]).tolist()
         memory = np.zeros(at.size(starts[-1]))
         places = at.places(memory, starts[-1])
-        for k, quiet in zip(starts, quiets, strict=False):
-            places.low[k : k + quiet.n], places.high[k : k + quiet.n] = quiet.low, quiet.high
+        places.low[:] = np.concatenate([switch.low for switch in self._switches]) * (1.0 + _ROUNDING)
+        places.high[:] = np.concatenate([switch.high for switch in self._switches]) * (1.0 - _ROUNDING)
+        calls = [(measure, None, None, k) for measure, k in zip(measures, starts, strict=False)]
         return CompiledWatch(calls[0][0] if len(calls) == 1 else in_turn(calls), starts[-1], memory)
 
     def __call__(self, t: float, y: Vec) -> bool:
@@ -176,7 +179,7 @@ class _SwitchWatch:
         return bool(self.due)
 
 
-def _resumed(segment: Segment, switches: Sequence[Switch], due: Sequence[int], t: float, y: Vec) -> Any:
+def _resumed(segment: Segment, switches: Sequence[AbstractSwitch], due: Sequence[int], t: float, y: Vec) -> Any:
     """The problem from (t, y) on; each switch works on what the earlier ones have made."""
     problem = out = segment.problem
     for k in due:

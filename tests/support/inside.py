@@ -75,8 +75,7 @@ from rbdae.multibody.system.bodies import BodyMotion
 from rbdae.multibody.system.model import compile_system, varied
 from rbdae.problem import problem
 from rbdae.problem.projection import functions_of
-from rbdae.problem.switches import VelocitySwitch
-from rbdae.problem.switches.rows import with_pivot_floor
+from rbdae.problem.switches import VelocitySwitch, with_pivot_floor
 from rbdae.rotations import functions as chart_functions
 from rbdae.rotations import quaternions
 from rbdae.solving import along as singular

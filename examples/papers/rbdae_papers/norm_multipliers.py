@@ -9,6 +9,7 @@ import numpy as np
 
 from rbdae import Problem, _check
 from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.formulations.explicit import natural_forces
 from rbdae.kernels.records import INHOMOGENEOUS, MOMENT, QUATERNION_RATE, THIRD_ORDER
 from rbdae.problem.quantities import angular_velocities
 
@@ -58,7 +59,7 @@ def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
     if not settings.momenta:
         la += _kinetic(problem, Z)
     if settings.pull_back != MOMENT:
-        F = problem.interpretation.natural_forces(t, y)[..., 3:]
+        F = problem.interpretation.by_body(natural_forces, t, y, 12)[..., 3:]
         la += 2.0 * np.einsum("...k,...k->...", Z[..., 3:12], F)
         if settings.pull_back == INHOMOGENEOUS:
             la += 2.0 * (F[..., 0] + F[..., 4] + F[..., 8])

@@ -246,15 +246,6 @@ def of_recording(recording: Recording, signs: str, shapes: Shapes) -> Code:
     return compiled(signs, shapes, lambda: code_text(recording, signs, shapes, None), functions=recording.functions)
 
 
-def made(recording: Recording, signs: str, shapes: Shapes) -> Code | None:
-    """The same; None if LLVM cannot make any."""
-    try:
-        return of_recording(recording, signs, shapes)
-    except NoMachineCode as error:
-        say_once(str(error))
-        return None
-
-
 def _level(made: CodeText) -> int:
     return 2 if made.length <= _FINE else int(made.length <= _USUAL)
 

@@ -8,7 +8,8 @@ before.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from functools import partial
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -20,13 +21,44 @@ from rbdae.kernels.entry import Entry
 from rbdae.machine.function import Shapes
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import recorded_kernel
-from rbdae.multibody.recorded.recording import Pattern, selection_numbers
+from rbdae.multibody.recorded.recording import Pattern, Recording, selection_numbers
+
+Point: TypeAlias = tuple[float, Any, Any, float]
+"""(t, y, yd, c)."""
 
 _MOST = 8
 """Recordings that are kept."""
 
 _LONGEST = 1_000_000
 """Nodes of a recording beyond which a kernel runs on floats: its recording would take ten seconds."""
+
+
+@final
+class Recordings:
+    """A function of (t, y, yd, c) on a workspace, recorded where it is asked for and evaluated in Python.
+
+    Parameters
+    ----------
+    record : from (t, y, yd, c), where conditions are answered, to a recording and what belongs to it
+    """
+
+    def __init__(self, workspace: Workspace, record: Callable[[Point], tuple[Recording, Any]]) -> None:
+        self._workspace, self._record = workspace, record
+        self._known: list[tuple[InPython, list[bool], Any]] = []
+
+    def at(self, t: float, y: Any, yd: Any, c: float = 0.0) -> tuple[list[Any], Any]:
+        """The outputs, and what belongs to the recording that holds there."""
+        inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "parameter": [0.0]}
+        inputs["selection"] = selection_numbers(self._workspace)
+        for function, falls, more in self._known:
+            values = function(inputs)
+            if list(map(bool, values[: len(falls)])) == falls:
+                return values[len(falls) :], more
+        found, more = self._record((t, np.real(y), np.real(yd), c))
+        functions, falls = [each.plain for each in found.functions], [*found.guards.values()]
+        function = InPython(found.graph, [*found.guards, *found.outputs], functions)
+        self._known = [(function, falls, more), *self._known[: _MOST - 1]]
+        return function(inputs)[len(falls) :], more
 
 
 @final
@@ -40,7 +72,7 @@ class Recorded:
 
     def __init__(self, workspace: Workspace, kernel: Callback, pattern: Pattern | None = None) -> None:
         self._workspace, self._kernel, self._pattern = workspace, kernel, pattern
-        self._known: dict[tuple[Any, ...], list[tuple[InPython, list[bool]]]] = {}
+        self._known: dict[tuple[Any, ...], Recordings] = {}
         self._too_long: set[tuple[Any, ...]] = set()
 
     __reduce__ = refuse_copies
@@ -57,37 +89,25 @@ class Recorded:
         if key in self._too_long:
             self._on_floats(*arguments)
             return
-        inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(self._workspace)}
-        inputs["parameter"] = [0.0]
-        known = self._known.setdefault(key, [])
-        for function, falls in known:
-            values = function(inputs)
-            if list(map(bool, values[: len(falls)])) == falls:
-                break
-        else:
-            try:
-                function, falls = self._made((t, np.real(y), np.real(yd), c), vectors, out)
-            except NotStraight:
-                self._too_long.add(key)
-                self._on_floats(*arguments)
-                return
-            known.insert(0, (function, falls))
-            del known[_MOST:]
-            values = function(inputs)
-        results, pattern = values[len(falls) :], self._pattern
+        if key not in self._known:
+            self._known[key] = Recordings(self._workspace, partial(self._made, list(map(len, vectors)), out.shape))
+        try:
+            results, _ = self._known[key].at(t, y, yd, c)
+        except NotStraight:
+            self._too_long.add(key)
+            self._on_floats(*arguments)
+            return
+        pattern = self._pattern
         if pattern is None or out.ndim == 1:
             out[...] = np.reshape(results, out.shape)
         else:
             out[...] = 0.0
             out[pattern.rows, pattern.columns] = results
 
-    def _made(self, point: tuple[float, Any, Any, float], vectors: list[Any], out: Any) -> tuple[InPython, list[bool]]:
-        """The recording at a state, with the truth of its guards there."""
-        workspace, kernel = self._workspace, self._kernel
-        shapes: Shapes = dict(zip(("y", "yd"), ((len(x),) for x in vectors), strict=False)) | {"out": out.shape}
-        found = recorded_kernel(workspace, kernel, shapes, point, _LONGEST, self._pattern)
-        functions = [function.plain for function in found.functions]
-        return InPython(found.graph, [*found.guards, *found.outputs], functions), [*found.guards.values()]
+    def _made(self, lengths: list[int], shape: tuple[int, ...], point: Point) -> tuple[Recording, None]:
+        """The recording at a state."""
+        shapes: Shapes = dict(zip(("y", "yd"), ((n,) for n in lengths), strict=False)) | {"out": shape}
+        return recorded_kernel(self._workspace, self._kernel, shapes, point, _LONGEST, self._pattern), None
 
     def _on_floats(self, *arguments: Any) -> None:
         """The kernel itself, where it is too long to be recorded."""

@@ -63,6 +63,8 @@ def with_fields(system: System, fields: Mapping[int, dict[str, Any]], new: Mappi
 def _linked(part: Part, twins: Mapping[int, Part]) -> dict[str, Any]:
     """The fields of a part that refer to parts with twins, as they are with these."""
     out = {name: twins[id(getattr(part, name))] for name in fields_of(part) if id(getattr(part, name)) in twins}
+    if isinstance(part, AbstractJoint):  # which would look for another attribute among its quantities
+        return out
     ends = getattr(part, "along", None)
     if isinstance(ends, Points) and (of_ends := _linked(ends, twins)):
         out["along"] = twin(ends, **of_ends)
@@ -111,9 +113,10 @@ class Parameter:
 
 
 class Changed(NamedTuple):
-    """A system with other numbers, and their names."""
+    """A system with other numbers: these by name, and what they were."""
 
-    names: tuple[str, ...]
+    values: dict[str, float]
+    parameters: list[Parameter]
     system: System
 
 
@@ -253,11 +256,13 @@ def changed(system: System, values: Mapping[str, float]) -> Changed:
             '{"a.mass": 2.0}'
         )
     fields: dict[int, dict[str, Any]] = {}
+    numbers, found = dict[str, float](), list[Parameter]()
     for name, value in values.items():
         if not isinstance(name, str):
             raise _check.unknown("parameter", name, parameters(system))
         parameter = _named(system, name)
-        number = _check.number("with_parameters", name, value)
+        number = numbers[name] = _check.number("with_parameters", name, value)
+        found.append(parameter)
         field = name.rpartition(".")[2]
         if field in _POSITIVE and not number > 0.0:
             raise ValueError(f"with_parameters: {name} must be positive, got {number:g}")
@@ -273,4 +278,4 @@ def changed(system: System, values: Mapping[str, float]) -> Changed:
             continue  # no mass has a say in what it may be
         owner, pivot = f"with_parameters: body {body.name!r}", body.pivot is not None
         check_inertia(owner, body.inertia, body.mass, body.center_of_mass, pivot, body.allow_unphysical)
-    return Changed(tuple(values), with_fields(system, fields, bodies))
+    return Changed(numbers, found, with_fields(system, fields, bodies))
