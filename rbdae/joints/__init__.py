@@ -1,8 +1,6 @@
 """Joints: frozen values made of primitive constraints.
 
 A joint is a file and a line here; messages and tests iterate over `JOINTS`.
-
-There is no screw joint: it ties a translation to an angle, and an angle is no polynomial in natural coordinates.
 """
 
 from rbdae.joints.axial import AbstractAxialJoint as AbstractAxialJoint
@@ -14,6 +12,7 @@ from rbdae.joints.planar import Planar as Planar
 from rbdae.joints.points import PointOnLine as PointOnLine
 from rbdae.joints.points import PointOnPlane as PointOnPlane
 from rbdae.joints.primitives import Coincidence as Coincidence
+from rbdae.joints.primitives import Combination as Combination
 from rbdae.joints.primitives import Distance as Distance
 from rbdae.joints.primitives import Dot1 as Dot1
 from rbdae.joints.primitives import Dot2 as Dot2
@@ -21,6 +20,7 @@ from rbdae.joints.primitives import Primitive as Primitive
 from rbdae.joints.prismatic import Prismatic as Prismatic
 from rbdae.joints.revolute import Revolute as Revolute
 from rbdae.joints.rod import Rod as Rod
+from rbdae.joints.screw import Screw as Screw
 from rbdae.joints.spherical import Spherical as Spherical
 from rbdae.joints.universal import Universal as Universal
 

@@ -1,12 +1,13 @@
-"""Primitive constraints of all joints; each is at most quadratic in natural coordinates.
+"""Primitive constraints of all joints; most are at most quadratic in natural coordinates.
 
 A primitive is a law on ``Z = (x_1, d1_1, d2_1, d3_1, x_2, d1_2, d2_2, d3_2)``, eight 3-vectors of two bodies,
 through two coefficient vectors A, B in R^8::
 
     P = sum_k A_k Z_k,    Q = sum_k B_k Z_k
 
-    linear:    g = P - offset                  (3 rows)
-    bilinear:  g = scale P . Q - offset[0]     (1 row)
+    linear:       g = P - offset                    (3 rows)
+    bilinear:     g = scale P . Q - offset[0]       (1 row)
+    combination:  g = function(q_1, ..., q_m)       (1 row) of the values q of at most three bilinear ones
 
 Points are given in body frames, from the frame's origin. About another point c of body 1 the coefficients
 become ``A[1:4] - A[0] c``; the same holds for body 2 and for B.
@@ -14,7 +15,8 @@ become ``A[1:4] - A[0] c``; the same holds for body 2 and for B.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, TypeAlias, final
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, TypeAlias, final
 
 import attrs
 import numpy as np
@@ -22,7 +24,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Varied, Vec
 
-Kind: TypeAlias = Literal["linear", "bilinear"]
+Kind: TypeAlias = Literal["linear", "bilinear", "combination"]
 
 
 def _coefficients(first: float, r1: Vec, second: float, r2: Vec) -> Vec:
@@ -107,4 +109,26 @@ class Distance(_Primitive):
         super().__init__(arm, arm, _offset(0.5 * l * l))
 
 
-Primitive: TypeAlias = Coincidence | Dot1 | Dot2 | Distance
+@final
+class Combination(_Primitive):
+    """function(q) = 0 of the values q of one to three bilinear primitives, of any shape.
+
+    The function takes an array of numbers or symbols and returns one number by plain arithmetic, such as
+    ``lambda q: q[0] * np.cos(q[1])``. It is recorded, and its derivatives follow. If parts contain points, the first
+    does. As its arguments do not change when both bodies move as one, the schemes that keep momenta keep them here.
+    """
+
+    __slots__ = ("function", "parts")
+
+    kind: ClassVar[Kind] = "combination"
+
+    def __init__(self, function: Callable[[Any], Any], *parts: Dot1 | Dot2 | Distance) -> None:
+        if not 1 <= len(parts) <= 3 or any(part.kind != "bilinear" for part in parts):
+            raise ValueError(f"Combination: give one to three of Dot1, Dot2 and Distance, got {len(parts)} parts")
+        offsets = np.array([*(part.offset[0] for part in parts), 0.0, 0.0])[:3]
+        super().__init__(parts[0].A, parts[0].B, _check.frozen(offsets))
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "parts", parts)
+
+
+Primitive: TypeAlias = Coincidence | Dot1 | Dot2 | Distance | Combination

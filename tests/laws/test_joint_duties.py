@@ -35,6 +35,11 @@ def gradient(joint: joints.AbstractJoint, states: Any, side: int) -> Mat:
     for p in joint.primitives():
         if p.kind == "linear":
             rows.append(rate(p.A))
+        elif p.kind == "combination":
+            q = [part.scale * (part.A @ Z @ (part.B @ Z)) - part.offset[0] for part in p.parts]
+            slopes = [p.function(q + 1e-30j * e).imag * 1e30 for e in np.eye(len(q))]
+            rates = [part.scale * (part.B @ Z @ rate(part.A) + part.A @ Z @ rate(part.B)) for part in p.parts]
+            rows.append((slopes @ np.array(rates))[None])
         else:
             rows.append(p.scale * (p.B @ Z @ rate(p.A) + p.A @ Z @ rate(p.B))[None])
     return np.concatenate(rows)

@@ -88,6 +88,11 @@ def _rod(j: Any, a: Pose, b: Pose, s: Any) -> list[Any]:
     return [0.5 * (d @ d - length * length)]
 
 
+def _screw(j: Any, a: Pose, b: Pose, s: Any) -> list[Any]:
+    d, n, m, u, k, _, w = axes(j, a, b)
+    return [n @ d, m @ d, n @ w, m @ w, *_turning(j, a, b, [2.0 * np.pi * (u @ d) / j.pitch])]
+
+
 # what vanishes, with the law s(t) of a drive
 EQUATIONS: dict[type, Equation] = {
     joints.Spherical: lambda j, a, b, s: [*_points(j, a, b)],
@@ -100,6 +105,7 @@ EQUATIONS: dict[type, Equation] = {
     joints.Rod: _rod,
     joints.PointOnLine: _axial(lambda d, n, m, u, k, l, w, s: [n @ d, m @ d]),
     joints.PointOnPlane: _axial(lambda d, n, m, u, k, l, w, s: [u @ d]),
+    joints.Screw: _screw,
     drives.PrescribedAngle: _turning,
     drives.PrescribedDisplacement: _sliding,
     drives.DrivenRod: _rod,
