@@ -10,7 +10,7 @@ import attrs
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae.inputs import Input
-from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion, Rheonomic
+from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, Rheonomic
 from rbdae.joints.primitives import Coincidence, Distance
 from rbdae.kernels.constraints.drives import LENGTH, OFFSET
 from rbdae.motion import Law, Motion, motion_of
@@ -94,7 +94,7 @@ class PointMotion(AbstractPointDrive):
         Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
 
-    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
+    ball: ClassVar[bool] = True
 
     motion: Motion = attrs.field(converter=_of_three, alias="vector")
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)

@@ -4,8 +4,8 @@ Over the natural coordinates Z = (x, d1, d2, d3) of two bodies every equation is
 
     g = scale P . Q - offset(t),  P = sum A_k(t) Z_k,  Q = q + sum B_k Z_k,
 
-where q is a unit vector in equations that are linear in Z, and zero in all others, or a law of such g. Gradients refer to displacements and
-turns about the axes of the bodies, dR = R [dtheta]x ([NS], sections 2 and 5).
+where q is a unit vector in equations that are linear in Z, and zero in all others; or a law of such g. Gradients refer
+to displacements and turns about the axes of the bodies, dR = R [dtheta]x ([NS], sections 2 and 5).
 """
 
 from __future__ import annotations

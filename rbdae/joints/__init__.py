@@ -5,7 +5,6 @@ A joint is a file and a line here; messages and tests iterate over `JOINTS`.
 
 from rbdae.joints.axial import AbstractAxialJoint as AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint as AbstractJoint
-from rbdae.joints.base import FreeMotion as FreeMotion
 from rbdae.joints.cylindrical import Cylindrical as Cylindrical
 from rbdae.joints.fixed import Fixed as Fixed
 from rbdae.joints.planar import Planar as Planar

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import final
 
 from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
 from rbdae.quantities.coordinate import Coordinate
 
@@ -34,8 +33,6 @@ class Cylindrical(AbstractAxialJoint):
     """
 
     __slots__ = ()
-
-    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation", "translation"})
 
     def coordinates(self) -> tuple[Coordinate, Coordinate]:
         return self.angle_about_axis(), self.displacement_along_axis()

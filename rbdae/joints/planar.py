@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import final
 
 from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
 from rbdae.quantities.coordinate import Coordinate
 
@@ -36,8 +35,6 @@ class Planar(AbstractAxialJoint):
     """
 
     __slots__ = ()
-
-    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation", "plane"})
 
     def coordinates(self) -> tuple[Coordinate, Coordinate, Coordinate]:
         """The angle, and the displacements x along normal_a and y along axis_a x normal_a."""

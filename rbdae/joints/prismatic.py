@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import final
 
 from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAlignedJoint
-from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
 from rbdae.quantities.coordinate import Coordinate
 
@@ -32,8 +31,6 @@ class Prismatic(AbstractAlignedJoint):
     """
 
     __slots__ = ()
-
-    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"translation"})
 
     def coordinates(self) -> tuple[Coordinate]:
         return (self.displacement_along_axis(),)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import final
 
 from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Coincidence, Dot1
 from rbdae.quantities.coordinate import Coordinate
 
@@ -35,8 +34,6 @@ class Revolute(AbstractAxialJoint):
     """
 
     __slots__ = ()
-
-    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation"})
 
     def coordinates(self) -> tuple[Coordinate]:
         return (self.angle_about_axis(),)

@@ -49,8 +49,7 @@ class Screw(AbstractAxialJoint):
         sin(angle - 2 pi u / pitch) = 0.
 
     Turns need no counting. The equation also holds half a turn away: a body placed there stays there.
-    Quantities: angle, displacement, their rates, accelerations and powers (angle_rate, ...), torque, force. A motor or
-    a limit acts on one of them: ``rbdae.forces.Motor(screw, torque=1.0, coordinate="angle")``.
+    Quantities: angle, displacement, their rates, accelerations and powers (angle_rate, ...), torque, force.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import attrs
 
 from rbdae._arrays import Mat
-from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion
+from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint
 from rbdae.joints.primitives import Coincidence
 from rbdae.quantities.quantity import Quantity, of_rotation
 
@@ -29,7 +29,7 @@ class Spherical(AbstractJoint):
     name : str, by default "spherical-1" and so on
     """
 
-    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
+    ball: ClassVar[bool] = True
 
     @property
     def quantities(self) -> dict[str, Quantity]:

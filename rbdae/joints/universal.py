@@ -11,7 +11,6 @@ from rbdae import _check
 from rbdae._arrays import Vec, cross
 from rbdae.joints import frames
 from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Coincidence, Dot1
 from rbdae.quantities.coordinate import Coordinate, angle, turned
 
@@ -40,7 +39,7 @@ class Universal(AbstractAxialJoint):
         Perpendicular to the axes of their bodies, by default along the normal of the cross at the start.
     """
 
-    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
+    ball: ClassVar[bool] = True
 
     axis_b: Vec = attrs.field(default=_X_AXIS, converter=frames.axis_b)
     normal_a: Vec = attrs.field(default=None, converter=frames.normal_of_cross, kw_only=True)

@@ -192,8 +192,8 @@ STATE = np.dtype(
     align=True,
 )
 
-# working memory of one primitive: the vectors P, Q, of a combination g with its rates in P and dg/dZ in F, and gradients
-# by side (0, 1)
+# working memory of one primitive: the vectors P, Q, of a combination g with its rates in P and dg/dZ in F; gradients by
+# side (0, 1)
 ROW = np.dtype(
     [(n, "f8", (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd")]
     + [("F", "f8", (8, 3))]

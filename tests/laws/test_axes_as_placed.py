@@ -7,7 +7,6 @@ import warnings
 from typing import Any
 
 import cases
-import cases
 import numpy as np
 import pytest
 from random_systems import random_system

@@ -424,6 +424,13 @@ JOINTS: dict[str, tuple[type[AbstractJoint], float]] = {
 PITCH = 0.7
 
 
+def free(joint: AbstractJoint) -> set[str]:
+    """The motions of a joint along which a force acts by itself: one turn, one slide, or two of them."""
+    units = [each.unit for each in joint.coordinates()]
+    names = {("rad", 1): "rotation", ("m", 1): "translation", ("m", 2): "plane"}
+    return {name for (unit, n), name in names.items() if units.count(unit) == n} | ({"ball"} if joint.ball else set())
+
+
 def further(kind: type[AbstractJoint], unit: float = 1.0) -> dict[str, Any]:
     """Arguments without which there is no such joint."""
     return {"pitch": PITCH * unit} if kind is Screw else {}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdae.joints import AbstractAxialJoint, Dot1, Dot2, FreeMotion
+from rbdae.joints import AbstractAxialJoint, Dot1, Dot2
+from rbdae.quantities.coordinate import Coordinate, displacement
 
 
 @final
@@ -20,7 +21,9 @@ class PinInSlot(AbstractAxialJoint):
 
     __slots__ = ()
 
-    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation"})
+    def coordinates(self) -> tuple[Coordinate, Coordinate]:
+        """The turn, and the way in the slot."""
+        return self.angle_about_axis(), displacement("slide", self.normal_a, self.at_a, self.at_b)
 
     def velocity_rows(self) -> tuple[NDArray[np.float64], None]:
         """Of the body with the slot: the slide along it and the turn. In the body with the pin the slot turns."""
