@@ -44,15 +44,10 @@ class DrivenRod(AbstractPointDrive):
 
     Parameters
     ----------
-    a, b : Body
-        Two different bodies of one system; one may be its ground.
     length : function (t), (s, s', s'') or spline
-        See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
+        See `rbdae.drives`.
     at_a, at_b : (3,) array_like
         The points in the bodies' frames.
-    name : str, by default "drivenrod-1" and so on
-    inputs : mapping, optional
-        Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
 
     motion: Motion = attrs.field(converter=_of_one, alias="length")
@@ -83,15 +78,10 @@ class PointMotion(AbstractPointDrive):
 
     Parameters
     ----------
-    a, b : Body
-        Two different bodies of one system; one may be its ground.
     vector : function (t), (s, s', s'') or spline, (3,)
-        See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
+        See `rbdae.drives`.
     at_a, at_b : (3,) array_like
         The points in the bodies' frames.
-    name : str, by default "pointmotion-1" and so on
-    inputs : mapping, optional
-        Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
 
     ball: ClassVar[bool] = True

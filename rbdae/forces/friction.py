@@ -53,7 +53,6 @@ class Friction(AbstractJointForce):
         For all free motions, if these are only rotations (N m s/rad) or only translations (N s/m).
     rotational, translational : float
         For each sort of motion; needed if the joint has both.
-    name : str, by default "friction-1" and so on
     """
 
     rotational: float
@@ -90,7 +89,6 @@ class Friction(AbstractJointForce):
         self.__attrs_init__(joint=joint, name=name, **numbers)
 
     def acts_along(self) -> tuple[Coordinate, ...]:
-        """Those of the joint that have friction; none of a spherical joint."""
         friction = {"rad": self.rotational, "m": self.translational}
         return tuple(each for each in self.joint.coordinates() if friction[each.unit])
 
@@ -201,7 +199,6 @@ class Coulomb(AbstractJointForce):
         that of h . h + floor^2, N. Of reactions only.
     coordinate : str, optional
         The name of the coordinate, if the joint has several: "angle", "displacement", ...
-    name : str, by default "coulomb-1" and so on
     """
 
     mu: float = attrs.field(converter=_check.amount)
@@ -220,7 +217,6 @@ class Coulomb(AbstractJointForce):
             raise ValueError(f"{self._owner}: {joint} slides, without a radius; leave it out")
 
     def acts_along(self) -> tuple[Coordinate, ...]:
-        """The coordinates along which it slides."""
         return tuple(each for each in self.joint.coordinates() if each.name in self.along)
 
     @property
@@ -232,7 +228,6 @@ class Coulomb(AbstractJointForce):
         return found | {"normal": Quantity(self, "normal", "N", aspect="normal")}
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """One element."""
         of = self.acts_along()
         given, reaction = self.normal, None
         if not isinstance(given, TimeFunction):

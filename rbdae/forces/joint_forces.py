@@ -9,10 +9,9 @@ import attrs
 
 from rbdae import _check
 from rbdae.body import Body, describe
-from rbdae.forces.base import AbstractForce, law_along
+from rbdae.forces.base import AbstractForce, Symbol, law_along
 from rbdae.forces.element import AnyElement, along
 from rbdae.forces.motion_law import NONE, Load, load
-from rbdae.forces.symbol import Symbol
 from rbdae.inputs import Input
 from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.coordinate import Coordinate
@@ -96,7 +95,6 @@ class Motor(AbstractJointForce):
     coordinate : str, optional
         The name of the coordinate on which it acts, if the joint has several: "x" or "y" of a planar joint (force),
         "angle_a" or "angle_b" of a universal one (torque).
-    name : str, by default "motor-1" and so on
 
     Notes
     -----
@@ -115,13 +113,11 @@ class Motor(AbstractJointForce):
             raise ValueError(f"{self._owner}: give either torque= (about the axis) or force= (along it)")
 
     def acts_along(self) -> tuple[Coordinate]:
-        """The coordinate on which it acts."""
         unit = "rad" if self.force is None else "m"
         return (coordinate_of(self._owner, self.joint, self.coordinate, unit),)
 
     @property
     def symbol(self) -> Symbol | None:
-        """A turn about the axis, or an arrow between the points of the joint; none of a coordinate with a name."""
         (of,), joint = self.acts_along(), self.joint
         if self.coordinate is not None:
             return None
@@ -129,7 +125,6 @@ class Motor(AbstractJointForce):
         return Symbol("arrow", points) if of.unit == "m" else Symbol("turn", points[:1], axis=of.axis)
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """One element."""
         return (along(*self.acts_along(), u=self.torque or self.force or NONE),)
 
 
@@ -151,7 +146,6 @@ class AbstractAxisSpring(AbstractJointForce):
     damping: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
 
     def acts_along(self) -> tuple[Coordinate]:
-        """The angle about the axis, or the displacement along it."""
         return (coordinate_of(self._owner, self.joint, None, self.unit),)
 
 
@@ -175,10 +169,7 @@ class TorsionalSpringDamper(AbstractAxisSpring):
     angle : float
         Of rest, rad.
     torque : float, Input or callable, optional
-        N m: a number, a function (t), or a law (t, angle, rate) as that of `rbdae.forces.Motor`.
-    inputs : mapping, optional
-        Names and inputs of the system that the law reads, as those of `rbdae.forces.Motor`.
-    name : str, by default "torsion-1" and so on
+        N m: a number, a function (t), or a law (t, angle, rate), with `inputs`, as of `rbdae.forces.Motor`.
 
     Notes
     -----
@@ -201,11 +192,9 @@ class TorsionalSpringDamper(AbstractAxisSpring):
 
     @property
     def symbol(self) -> Symbol:
-        """A coil about the axis."""
         return Symbol("coil", ((self.joint.a, self.joint.at_a),), axis=self.acts_along()[0].axis)
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """One element."""
         return (along(*self.acts_along(), self.stiffness, self.damping, self.angle, self.torque),)
 
 
@@ -231,10 +220,7 @@ class TranslationalSpringDamper(AbstractAxisSpring):
     displacement : float
         Of rest, m.
     force : float, Input or callable, optional
-        N: a number, a function (t), or a law (t, displacement, rate) as that of `rbdae.forces.Motor`.
-    inputs : mapping, optional
-        Names and inputs of the system that the law reads, as those of `rbdae.forces.Motor`.
-    name : str, by default "slide-1" and so on
+        N: a number, a function (t), or a law (t, displacement, rate), with `inputs`, as of `rbdae.forces.Motor`.
     """
 
     default_name: ClassVar = "slide"
@@ -246,9 +232,7 @@ class TranslationalSpringDamper(AbstractAxisSpring):
 
     @property
     def symbol(self) -> Symbol:
-        """A spring between the points of the joint."""
         return Symbol("spring", ((self.joint.a, self.joint.at_a), (self.joint.b, self.joint.at_b)))
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """One element."""
         return (along(*self.acts_along(), self.stiffness, self.damping, self.displacement, self.force),)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -15,7 +15,7 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.body import Body
 from rbdae.inputs import Input, Sources, named_numbers, read_inputs, under_sources
-from rbdae.laws.law import Filling, Law, Maker, Users
+from rbdae.laws.law import Filling, Law, Maker, Users, recorded_law
 from rbdae.laws.recorded import CalledBack, Derived, Recorded
 from rbdae.quantities.coordinate import Coordinate
 
@@ -115,17 +115,16 @@ class MotionLaw:
 
     def recorded(self, owner: str) -> tuple[Recorded, Derived]:
         """The law and its derivatives; those without functions of users are recorded once for all forces."""
-        key = self.fill, self.n_arguments
-        known = None if self.users else _KNOWN.get(key)
+        known = None if self.users else _of_library(self.fill, self.n_arguments, self.n)
         recorded = Recorded(owner, self.users, self.fill, self.n_arguments, self.n, _REMEDY, known)
-        derived = Derived(recorded, known=known)
-        if not self.users and recorded.law is not None and derived.law is not None:
-            _KNOWN[key] = recorded.law, derived.law
-        return recorded, derived
+        return recorded, Derived(recorded, known)
 
 
-_KNOWN: dict[tuple[Maker, int], tuple[Law, Law]] = {}
-"""Laws without functions of users and their derivatives, by their makers and the numbers of x."""
+@cache
+def _of_library(fill: Maker, n_in: int, n_out: int) -> tuple[Law, Law]:
+    """A law without functions of users, and its derivatives."""
+    law = recorded_law((), fill, n_in, n_out)
+    return law, law.by_x()
 
 
 def of_numbers(law: Callable[..., Sequence[Any]]) -> Maker:
@@ -174,7 +173,7 @@ def placed(bodies: tuple[Body, ...]) -> Vec:
 
 def near(coordinate: Coordinate, bodies: tuple[Body, ...]) -> Vec:
     """Its value where the bodies were placed, (1,)."""
-    with np.errstate(invalid="ignore"):  # a length of zero has no rate
+    with np.errstate(divide="ignore", invalid="ignore"):  # a length of zero has no rate
         return np.atleast_1d(coordinate.values(placed(bodies).real, np.zeros(24))[0].real)
 
 

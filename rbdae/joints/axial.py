@@ -22,7 +22,23 @@ _Z_AXIS = _check.frozen(np.array((0.0, 0.0, 1.0)))
 
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class AbstractAxialJoint(AbstractJoint):
-    """Fields of the joints with an axis."""
+    """A joint with an axis on each body, through the points at_a and at_b.
+
+    Opposite axes also satisfy the equations: a body placed that way stays mounted the other way round.
+
+    Parameters
+    ----------
+    a, b : Body
+        Two different bodies of one system; one may be its ground.
+    at_a, at_b : (3,) array_like
+        A point of the axis in each body's frame.
+    axis_a, axis_b : (3,) array_like
+        The axis; in each body's frame, of any length. By default axis_b has the direction of axis_a at the start.
+    name : str, by default "revolute-1" and so on
+    normal_a, normal_b : (3,) array_like, optional
+        Perpendicular to the axes; the angle of the joint is measured from normal_a to normal_b about axis_a. By
+        default any perpendicular of axis_a, and its direction at the start: the angle begins at 0.
+    """
 
     axis_a: Vec = attrs.field(default=_Z_AXIS, converter=frames.axis_a)
     axis_b: Vec = attrs.field(default=None, converter=frames.axis_b)
@@ -40,10 +56,7 @@ class AbstractAxialJoint(AbstractJoint):
     def displacements_across_axis(self) -> tuple[Coordinate, Coordinate]:
         """The displacements from `at_a` to `at_b`: x along `normal_a`, y along axis_a x normal_a."""
         across = cross(self.axis_a, self.normal_a)
-        return (
-            displacement("x", self.normal_a, self.at_a, self.at_b),
-            displacement("y", across, self.at_a, self.at_b),
-        )
+        return (displacement("x", self.normal_a, self.at_a, self.at_b), displacement("y", across, self.at_a, self.at_b))
 
     def _rows(self, side: int, slides: str = "", turns: str = "") -> Mat:
         """Rows on the twist of a body, first for the velocity, then for the angular velocity; letters select directions
@@ -56,7 +69,10 @@ class AbstractAxialJoint(AbstractJoint):
 
 
 class AbstractAlignedJoint(AbstractAxialJoint):
-    """A joint that keeps the relative rotation, by default the rotation at the start."""
+    """A joint that keeps the relative rotation in which axes and normals agree, by default the rotation at the start.
+
+    The equations also hold half a turn away: bodies placed nearer to that position are turned.
+    """
 
     __slots__ = ()
 

@@ -44,6 +44,9 @@ def _second_body(b: Body, joint: Any = None, field: Any = None) -> Body:
 class AbstractJoint(ABC):
     """A joint between two bodies, as data: a list of primitive constraints.
 
+    All joints and drives take two different bodies `a` and `b` of one system, one of which may be its ground, points
+    `at_a` and `at_b` in their frames, and a `name`, by default that of the class with a number, such as "rod-1".
+
     A joint supplies the following; `tests/laws` checks the laws for every joint of `rbdae.joints.JOINTS`:
 
     1. It is a final frozen value that is equal only to itself, ``attrs.frozen(eq=False)``; a class such as `Revolute`

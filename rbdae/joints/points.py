@@ -32,13 +32,10 @@ class PointOnLine(AbstractPointJoint):
 
     Parameters
     ----------
-    a, b : Body
-        Two different bodies of one system; one may be its ground.
     at_a, at_b : (3,) array_like
         A point of the line in the frame of `a`, and the point that stays on it in the frame of `b`.
     axis_a : (3,) array_like
         The line; in the frame of `a`, of any length.
-    name : str, by default "pointonline-1" and so on
     normal_a : (3,) array_like, optional
         Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
     """
@@ -66,13 +63,10 @@ class PointOnPlane(AbstractPointJoint):
 
     Parameters
     ----------
-    a, b : Body
-        Two different bodies of one system; one may be its ground.
     at_a, at_b : (3,) array_like
         A point of the plane in the frame of `a`, and the point that stays in it in the frame of `b`.
     axis_a : (3,) array_like
         The plane's normal; in the frame of `a`, of any length.
-    name : str, by default "pointonplane-1" and so on
     normal_a : (3,) array_like, optional
         Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
     """

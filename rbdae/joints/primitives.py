@@ -1,7 +1,7 @@
 """Primitive constraints of all joints; most are at most quadratic in natural coordinates.
 
 A primitive is a law on ``Z = (x_1, d1_1, d2_1, d3_1, x_2, d1_2, d2_2, d3_2)``, eight 3-vectors of two bodies,
-through two coefficient vectors A, B in R^8::
+through two coefficient vectors A, B in R^8 (`rbdae.quantities.forms`)::
 
     P = sum_k A_k Z_k,    Q = sum_k B_k Z_k
 
@@ -9,8 +9,7 @@ through two coefficient vectors A, B in R^8::
     bilinear:     g = scale P . Q - offset[0]       (1 row)
     combination:  g = function(q_1, ..., q_m)       (1 row) of the values q of at most three bilinear ones
 
-Points are given in body frames, from the frame's origin. About another point c of body 1 the coefficients
-become ``A[1:4] - A[0] c``; the same holds for body 2 and for B.
+Points are given in body frames, from the frame's origin.
 """
 
 from __future__ import annotations
@@ -23,28 +22,21 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Varied, Vec
+from rbdae.quantities.forms import direction, point
 
 Kind: TypeAlias = Literal["linear", "bilinear", "combination"]
 
 
-def _coefficients(first: float, r1: Vec, second: float, r2: Vec) -> Vec:
-    return _check.frozen(np.concatenate([[first], r1, [second], r2]))
-
-
-def _offset(value: float) -> Vec:
-    return _check.frozen(np.array((value, 0.0, 0.0)))
-
-
 @attrs.frozen(eq=False)
 class _Primitive:
-    """Coefficients of one law."""
+    """Coefficients of one law; the offset of a bilinear one is a number."""
 
     rows: ClassVar[int] = 1
     kind: ClassVar[Kind] = "bilinear"
     scale: ClassVar[float] = 1.0
-    A: Vec
-    B: Vec
-    offset: Vec
+    A: Vec = attrs.field(converter=_check.frozen)
+    B: Vec = attrs.field(converter=_check.frozen)
+    offset: Vec = attrs.field(converter=lambda c: _check.frozen(np.array((c, 0.0, 0.0)) if np.ndim(c) == 0 else c))
 
 
 @final
@@ -57,10 +49,8 @@ class Coincidence(_Primitive):
     kind: ClassVar[Kind] = "linear"
 
     def __init__(self, r1: ArrayLike, r2: ArrayLike, offset: ArrayLike = (0.0, 0.0, 0.0)) -> None:
-        point1 = _check.vector("Coincidence", "r1", r1)
-        point2 = _check.vector("Coincidence", "r2", r2)
         apart = _check.vector("Coincidence", "offset", offset)
-        super().__init__(_coefficients(1.0, point1, -1.0, -point2), _check.frozen(np.zeros(8)), apart)
+        super().__init__(-_between("Coincidence", r1, r2), np.zeros(8), apart)
 
 
 @final
@@ -70,9 +60,8 @@ class Dot1(_Primitive):
     __slots__ = ()
 
     def __init__(self, a: ArrayLike, b: ArrayLike, value: float = 0.0) -> None:
-        A = _coefficients(0.0, _check.axis("Dot1", "axis a", a), 0.0, _check.ORIGIN)
-        B = _coefficients(0.0, _check.ORIGIN, 0.0, _check.axis("Dot1", "axis b", b))
-        super().__init__(A, B, _offset(_check.number("Dot1", "value", value)))
+        A, B = direction(_check.axis("Dot1", "axis a", a), 0), direction(_check.axis("Dot1", "axis b", b), 1)
+        super().__init__(A, B, _check.number("Dot1", "value", value))
 
 
 @final
@@ -82,11 +71,8 @@ class Dot2(_Primitive):
     __slots__ = ()
 
     def __init__(self, a: ArrayLike, r1: ArrayLike, r2: ArrayLike, value: float = 0.0) -> None:
-        point1 = _check.vector("Dot2", "r1", r1)
-        point2 = _check.vector("Dot2", "r2", r2)
-        A = _coefficients(0.0, _check.axis("Dot2", "axis a", a), 0.0, _check.ORIGIN)
-        arm = _coefficients(-1.0, -point1, 1.0, point2)
-        super().__init__(A, arm, _offset(_check.number("Dot2", "value", value)))
+        A = direction(_check.axis("Dot2", "axis a", a), 0)
+        super().__init__(A, _between("Dot2", r1, r2), _check.number("Dot2", "value", value))
 
 
 @final
@@ -98,15 +84,12 @@ class Distance(_Primitive):
     scale: ClassVar[float] = 0.5
 
     def __init__(self, r1: ArrayLike, r2: ArrayLike, length: float) -> None:
-        point1 = _check.vector("Distance", "r1", r1)
-        point2 = _check.vector("Distance", "r2", r2)
-        remedy = "use Coincidence for points that stay together"
+        arm, remedy = _between("Distance", r1, r2), "use Coincidence for points that stay together"
         l = length if isinstance(length, Varied) else _check.positive("Distance", "length", length, remedy)
         # At length 0 the gradient vanishes and the constraint is lost, as with a square that underflows.
         if not 0.0 < 0.5 * l * l < np.inf:
             raise ValueError(f"Distance: length {l:g} has no square among the floats; use SI units")
-        arm = _coefficients(-1.0, -point1, 1.0, point2)
-        super().__init__(arm, arm, _offset(0.5 * l * l))
+        super().__init__(arm, arm, 0.5 * l * l)
 
 
 @final
@@ -125,10 +108,15 @@ class Combination(_Primitive):
     def __init__(self, function: Callable[[Any], Any], *parts: Dot1 | Dot2 | Distance) -> None:
         if not 1 <= len(parts) <= 3 or any(part.kind != "bilinear" for part in parts):
             raise ValueError(f"Combination: give one to three of Dot1, Dot2 and Distance, got {len(parts)} parts")
-        offsets = np.array([*(part.offset[0] for part in parts), 0.0, 0.0])[:3]
-        super().__init__(parts[0].A, parts[0].B, _check.frozen(offsets))
+        super().__init__(parts[0].A, parts[0].B, np.array([*(part.offset[0] for part in parts), 0.0, 0.0])[:3])
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "parts", parts)
 
 
+def _between(owner: str, r1: ArrayLike, r2: ArrayLike) -> Vec:
+    """The vector from a point of the first body to a point of the second."""
+    return point(_check.vector(owner, "r2", r2), 1.0, 1) + point(_check.vector(owner, "r1", r1), -1.0, 0)
+
+
 Primitive: TypeAlias = Coincidence | Dot1 | Dot2 | Distance | Combination
+"""Primitive constraints that a joint may consist of."""

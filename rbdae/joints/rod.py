@@ -35,13 +35,10 @@ class Rod(AbstractJoint):
 
     Parameters
     ----------
-    a, b : Body
-        Two different bodies of one system; one may be its ground.
     at_a, at_b : (3,) array_like
         The rod's ends in each body's frame.
     length : float, optional
         m; by default the distance between the ends at the start.
-    name : str, by default "rod-1" and so on
     """
 
     length: float = attrs.field(default=None, converter=_length)

@@ -51,20 +51,11 @@ class Screw(AbstractAxialJoint):
     Turns need no counting. The equation also holds half a turn away: a body placed there stays there.
     Quantities: angle, displacement, their rates, accelerations and powers (angle_rate, ...), torque, force.
 
-    Parameters
-    ----------
-    a, b : Body
-        Two different bodies of one system; one may be its ground.
-    at_a, at_b : (3,) array_like
-        A point of the axis in each body's frame.
-    axis_a, axis_b : (3,) array_like
-        The axis; in each body's frame, of any length. By default axis_b has the direction of axis_a at the start.
+    Parameters are those of `rbdae.joints.AbstractAxialJoint`, and
+
     pitch : float
-        The displacement in a turn, m; positive for a right-handed thread.
-    name : str, by default "screw-1" and so on
-    normal_a, normal_b : (3,) array_like, optional
-        Perpendicular to the axes, and in one direction where the points at_a and at_b are one. By default normal_a is
-        any perpendicular, and normal_b fits the placement of the bodies at the start.
+        The displacement in a turn, m; positive for a right-handed thread. By default normal_b fits it to the placement
+        of the bodies at the start.
     """
 
     pitch: float = attrs.field(converter=_pitch, kw_only=True)

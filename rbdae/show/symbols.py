@@ -13,8 +13,7 @@ import numpy as np
 
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae.body import Body
-from rbdae.forces.base import AbstractForce
-from rbdae.forces.symbol import Symbol
+from rbdae.forces.base import AbstractForce, Symbol
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, Rheonomic
 from rbdae.joints.primitives import Coincidence, Distance, Dot2

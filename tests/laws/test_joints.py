@@ -177,6 +177,18 @@ def test_a_rod_as_placed():
         Rod(a, here)
 
 
+def test_a_combination_takes_bilinear_parts_and_arithmetic():
+    for parts in ((), (Coincidence((0, 0, 0), (0, 0, 0)),), (Dot1((1, 0, 0), (0, 1, 0)),) * 4):
+        with pytest.raises(ValueError, match=f"Combination.*Dot1.*{len(parts)} parts"):
+            Combination(sum, *parts)
+    with pytest.raises(ValueError, match=r"Screw.*pitch.*zero"):
+        Screw(*pair()[1:], pitch=0.0)
+    system, a, b = pair()
+    system.add_joint(cases.Tie(a, b, [Combination(lambda q: float(q[0]), Dot1((1, 0, 0), (0, 1, 0)))], X, Y, "cam"))
+    with pytest.raises(ValueError, match="joint 'cam'.*Combination cannot be recorded"):
+        rbdae.formulate(system, "index-0")
+
+
 # ---------------------------------------------------------------- laws
 
 

@@ -126,11 +126,9 @@ def _primitive_rows(found: Sequence[tuple[Primitive, tuple[int, int]]], shift: M
         row["A"], row["B"] = referred(primitive.A, first, second), referred(primitive.B, first, second)
         row["scale"], row["offset"] = primitive.scale, primitive.offset
         if isinstance(primitive, Combination):
-            parts = [
-                (part.scale * referred(part.A, first, second), referred(part.B, first, second))
-                for part in primitive.parts
-            ]
-            (row["A"], row["B"]), row["more"][: len(parts) - 1] = parts[0], parts[1:]
+            row["A"] *= primitive.parts[0].scale
+            for part, ends in zip(primitive.parts[1:], row["more"], strict=False):
+                ends[:] = part.scale * referred(part.A, first, second), referred(part.B, first, second)
     return rows
 
 
@@ -166,11 +164,11 @@ def _pack_joints(system: System, scalar: Any = np.float64) -> dict[str, Any]:
     for joint in system.joints:
         pair = (number[id(joint.bodies[0])], number[id(joint.bodies[1])])
         first = len(found)
-        found += [(primitive, pair) for primitive in joint.primitives()]
-        for k, (primitive, _) in enumerate(found[first:], first):
+        for primitive in joint.primitives():
             if isinstance(primitive, Combination):
                 functions.append(_combination_law(f"joint {joint.name!r}", primitive))
-                laws[k] = functions[-1].address
+                laws[len(found)] = functions[-1].address
+            found.append((primitive, pair))
         law = joint.rheonomic()
         if law is not None:
             law = replace(law, motion=law.motion.under(system.sources))

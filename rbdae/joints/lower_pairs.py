@@ -1,0 +1,179 @@
+"""The lower pairs of [NS], Table 2: spherical, revolute, prismatic, cylindrical and planar; and the weld."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import attrs
+
+from rbdae._arrays import Mat, cross
+from rbdae.joints.axial import AbstractAlignedJoint, AbstractAxialJoint
+from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint
+from rbdae.joints.primitives import Coincidence, Dot1, Dot2
+from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.quantity import Quantity, of_rotation
+
+
+@final
+@attrs.frozen(eq=False)
+class Spherical(AbstractJoint):
+    """Ball joint ([NS], equation (67)): x_a + R_a at_a = x_b + R_b at_b, three equations.
+
+    Quantities: angle of the rotation of b relative to a, in [0, pi], its axis (zero at angle 0), angular_velocity and
+    torque of friction on b (in the frame of a), power.
+
+    Parameters
+    ----------
+    at_a, at_b : (3,) array_like
+        The joint's centre in each body's frame.
+    """
+
+    ball: ClassVar[bool] = True
+
+    @property
+    def quantities(self) -> dict[str, Quantity]:
+        return of_rotation(self)
+
+    def velocity_rows(self) -> tuple[Mat, Mat]:
+        """All rotations."""
+        return ALL_ROTATIONS, ALL_ROTATIONS
+
+    def primitives(self) -> tuple[Coincidence]:
+        return (Coincidence(self.at_a, self.at_b),)
+
+
+@final
+class Revolute(AbstractAxialJoint):
+    """Hinge: a common point and a common axis through it; five equations.
+
+    Quantities: angle, rate, acceleration, torque, power.
+
+    Parameters are those of `rbdae.joints.AbstractAxialJoint`; the points at_a and at_b coincide.
+    """
+
+    __slots__ = ()
+
+    def coordinates(self) -> tuple[Coordinate]:
+        return (self.angle_about_axis(),)
+
+    def velocity_rows(self) -> tuple[Mat, Mat]:
+        """The turn about the axis."""
+        return self._rows(0, "", "u"), self._rows(1, "", "u")
+
+    def primitives(self) -> tuple[Coincidence, Dot1, Dot1]:
+        """One coincidence; the axis of `b` stays perpendicular to two directions of `a`."""
+        across = cross(self.axis_a, self.normal_a)
+        return (Coincidence(self.at_a, self.at_b), Dot1(self.normal_a, self.axis_b), Dot1(across, self.axis_b))
+
+
+@final
+class Prismatic(AbstractAlignedJoint):
+    """Slider: the bodies move along a common axis without relative rotation; five equations.
+
+    Quantities: displacement, rate, acceleration, force, power.
+
+    Parameters are those of `rbdae.joints.AbstractAxialJoint`.
+    """
+
+    __slots__ = ()
+
+    def coordinates(self) -> tuple[Coordinate]:
+        return (self.displacement_along_axis(),)
+
+    def velocity_rows(self) -> tuple[Mat, Mat]:
+        """The slide along the axis."""
+        return self._rows(0, "u", ""), self._rows(1, "u", "")
+
+    def primitives(self) -> tuple[Dot1, Dot1, Dot1, Dot2, Dot2]:
+        """A fixed rotation; the point of `b` stays on the axis of `a`."""
+        across = cross(self.axis_a, self.normal_a)
+        return (
+            Dot1(self.normal_a, self.axis_b),
+            Dot1(across, self.axis_b),
+            Dot1(self.normal_a, cross(self.axis_b, self.normal_b)),
+            Dot2(self.normal_a, self.at_a, self.at_b),
+            Dot2(across, self.at_a, self.at_b),
+        )
+
+
+@final
+class Cylindrical(AbstractAxialJoint):
+    """A common axis, about which and along which the bodies move; four equations.
+
+    Quantities: angle, displacement, their rates, accelerations and powers (angle_rate, ...), torque, force.
+
+    Parameters are those of `rbdae.joints.AbstractAxialJoint`.
+    """
+
+    __slots__ = ()
+
+    def coordinates(self) -> tuple[Coordinate, Coordinate]:
+        return self.angle_about_axis(), self.displacement_along_axis()
+
+    def velocity_rows(self) -> tuple[Mat, Mat]:
+        """The slide along and the turn about the axis."""
+        return self._rows(0, "u", "u"), self._rows(1, "u", "u")
+
+    def primitives(self) -> tuple[Dot1, Dot1, Dot2, Dot2]:
+        """The axis of `b` and its point stay on the axis of `a`."""
+        across = cross(self.axis_a, self.normal_a)
+        return (
+            Dot1(self.normal_a, self.axis_b),
+            Dot1(across, self.axis_b),
+            Dot2(self.normal_a, self.at_a, self.at_b),
+            Dot2(across, self.at_a, self.at_b),
+        )
+
+
+@final
+class Planar(AbstractAxialJoint):
+    """Two planes slide on each other in two directions and turn about their normal; three equations.
+
+    Quantities: angle, torque; the displacements x along normal_a and y along axis_a x normal_a, x_force, y_force;
+    rates, accelerations and powers (angle_rate, x_power, ...).
+
+    Parameters are those of `rbdae.joints.AbstractAxialJoint`; the axes are normals of the planes, and
+    at_a and at_b points in them.
+    """
+
+    __slots__ = ()
+
+    def coordinates(self) -> tuple[Coordinate, Coordinate, Coordinate]:
+        """The angle, and the displacements x along normal_a and y along axis_a x normal_a."""
+        return (self.angle_about_axis(), *self.displacements_across_axis())
+
+    def velocity_rows(self) -> tuple[Mat, Mat]:
+        """Two slides in the plane, and the turn."""
+        return self._rows(0, "nm", "u"), self._rows(1, "nm", "u")
+
+    def primitives(self) -> tuple[Dot1, Dot1, Dot2]:
+        """The axis of `b` stays parallel to the axis of `a`, and its point in the plane of `a`."""
+        return (
+            Dot1(self.normal_a, self.axis_b),
+            Dot1(cross(self.axis_a, self.normal_a), self.axis_b),
+            Dot2(self.axis_a, self.at_a, self.at_b),
+        )
+
+
+@final
+class Fixed(AbstractAlignedJoint):
+    """Weld: a common point and no relative rotation; six equations.
+
+    Parameters are those of `rbdae.joints.AbstractAxialJoint`; the points at_a and at_b stay together.
+    """
+
+    __slots__ = ()
+
+    def velocity_rows(self) -> tuple[Mat, Mat]:
+        """No rows."""
+        return self._rows(0, "", ""), self._rows(1, "", "")
+
+    def primitives(self) -> tuple[Coincidence, Dot1, Dot1, Dot1]:
+        """One coincidence and a fixed rotation."""
+        across = cross(self.axis_a, self.normal_a)
+        return (
+            Coincidence(self.at_a, self.at_b),
+            Dot1(self.normal_a, self.axis_b),
+            Dot1(across, self.axis_b),
+            Dot1(self.normal_a, cross(self.axis_b, self.normal_b)),
+        )
