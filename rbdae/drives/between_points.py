@@ -28,16 +28,9 @@ def _of_three(law: Law, drive: Any = None, field: Any = None) -> Motion:
     return motion_of(drive._owner, law, 3, drive.inputs)
 
 
-@attrs.frozen(eq=False)
-class AbstractPointDrive(AbstractJoint):
-    """A drive between two points by a law of time and inputs."""
-
-    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
-
-
 @final
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
-class DrivenRod(AbstractPointDrive):
+class DrivenRod(AbstractJoint):
     """Prescribed distance between two points: |P_b - P_a| = length(t) > 0, m.
 
     Quantities: length, rate, acceleration, force (tension), power.
@@ -50,6 +43,7 @@ class DrivenRod(AbstractPointDrive):
         The points in the bodies' frames.
     """
 
+    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
     motion: Motion = attrs.field(converter=_of_one, alias="length")
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
     at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
@@ -71,7 +65,7 @@ class DrivenRod(AbstractPointDrive):
 
 @final
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
-class PointMotion(AbstractPointDrive):
+class PointMotion(AbstractJoint):
     """Prescribed vector between two points, in space: (x_a + R_a at_a) - (x_b + R_b at_b) = vector(t), m.
 
     With the ground as `b` it moves a point of `a` along a curve. Quantities: force on a, in space, and power.
@@ -86,6 +80,7 @@ class PointMotion(AbstractPointDrive):
 
     ball: ClassVar[bool] = True
 
+    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
     motion: Motion = attrs.field(converter=_of_three, alias="vector")
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
     at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)

@@ -17,9 +17,8 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Mat, Vec
-from rbdae.joints.base import Rheonomic
-from rbdae.kernels.constraints.drives import ANGLE, LENGTH
+from rbdae._arrays import Mat, Vec
+from rbdae.kernels.constraints.drives import drive
 from rbdae.kernels.user_functions import UserFunction, user_function
 from rbdae.multibody.system.bodies import BodyMotion
 from rbdae.multibody.system.model import Model
@@ -43,6 +42,8 @@ class Joints:
 
     def __init__(self, model: Model, t: float) -> None:
         table, self._laws = _with_parts(model.primitives)
+        for k, law in model.rheonomic.items():
+            drive(table[k], law, np.ravel(law.motion(t)))
         counts = table["n"].astype(np.int64)
         of = np.repeat(np.arange(len(table)), counts)
         component = np.arange(len(of)) - (np.cumsum(counts) - counts)[of]
@@ -50,12 +51,9 @@ class Joints:
         self.sizes = model.scales.sizes(model.scales.length)
         self._pairs = table["body"][of]
         self.bodies = self._pairs[: len(self.sizes)]
-        self._A, self._B, self._scale = table["A"][of], table["B"][of], table["scale"][of]
+        self._A, self._A_rate, self._B, self._scale = (table[name][of] for name in ("A", "Ad", "B", "scale"))
         self._q = np.where((table["linear"] == 1)[of, None], _EYE[component], 0.0)
-        self._offset = table["offset"][of, component]
-        self._A_rate, self._offset_rate = np.zeros_like(self._A), np.zeros(len(of))
-        for k, law in model.rheonomic.items():
-            self._set_drive(law, np.flatnonzero(of == k))
+        self._offset, self._offset_rate = table["offset"][of, component], table["offset_rate"][of, component]
         bodies = model.bodies  # the ground, which is the last one, does not move
         moves = np.arange(model.n + 1) < model.n
         self._free = moves & (bodies["nt"] == 3)
@@ -79,18 +77,6 @@ class Joints:
             of_law.plain(self.t, g[parts], slopes)
             rates[row] = np.tensordot(slopes, rates[parts], 1)
         return rates[: len(self.bodies)]
-
-    def _set_drive(self, law: Rheonomic, rows: Ints) -> None:
-        """The coefficients and offsets of a driven primitive, and their rates."""
-        s, rate, _ = law.motion(self.t)
-        if law.kind == ANGLE:
-            assert law.e1 is not None and law.e2 is not None
-            self._A[rows, 1:4] = np.cos(s) * law.e1 + np.sin(s) * law.e2
-            self._A_rate[rows, 1:4] = rate * (np.cos(s) * law.e2 - np.sin(s) * law.e1)
-        elif law.kind == LENGTH:
-            self._offset[rows], self._offset_rate[rows] = 0.5 * s * s, s * rate
-        else:
-            self._offset[rows], self._offset_rate[rows] = s, rate
 
     # ------------------------------------------------------------ g, gdot, G
 
@@ -260,7 +246,7 @@ def _with_parts(table: Any) -> tuple[Any, list[tuple[int, slice, UserFunction]]]
         parts.append(own)
         laws.append((int(begins[k]), slice(n, n + law.n_in), law))
         n += law.n_in
-    return np.concatenate([table, *parts]), laws
+    return np.concatenate([table, *parts]).view(np.recarray), laws
 
 
 def _along(c: Mat, Z: Mat) -> Mat:
