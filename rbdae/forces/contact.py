@@ -24,7 +24,7 @@ from rbdae.forces.base import AbstractPairForce, Symbol
 from rbdae.forces.element import AnyElement, along, together
 from rbdae.forces.friction import VELOCITY, friction_over
 from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of
-from rbdae.forces.motion_law import MotionLaw, near, of_numbers
+from rbdae.forces.motion_law import MotionLaw, of_numbers
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.frames import perpendicular
 from rbdae.laws.numbers import choice
@@ -170,10 +170,9 @@ class Contact(AbstractPairForce):
         """One element, on the three displacements of the point in the frame of `b`."""
         of = [_displacement(axis, self.at_a, self.at_b) for axis in self._axes]
         p = [self.stiffness, self.exponent, self.damping, self.mu, self.velocity]
-        place = np.concatenate([near(each, self.bodies) for each in of])
         if self.radius is None:
-            return (together(of, MotionLaw("the force of its plane", (), _plane, place, np.array(p))),)
-        return (together(of, MotionLaw("the force of its sphere", (), _sphere, place, np.array([*p, self.radius]))),)
+            return (together(of, MotionLaw("the force of its plane", (), _plane, 3, np.array(p))),)
+        return (together(of, MotionLaw("the force of its sphere", (), _sphere, 3, np.array([*p, self.radius]))),)
 
     @property
     def _axes(self) -> Mat:
@@ -273,15 +272,14 @@ class Limit(AbstractJointForce):
         return Symbol("stops", tuple((joint.a, joint.at_a + end * joint.axis_a) for end in stops), axis=joint.axis_a)
 
     def acts_along(self) -> tuple[Coordinate]:
-        known = {each.name: each for each in self.joint.coordinates()}
-        return (known[self.coordinate],)
+        return (coordinate_of(self._owner, self.joint, self.coordinate),)
 
     def elements(self) -> tuple[AnyElement, ...]:
         (of,) = self.acts_along()
         ends = [end for end in (self.low, self.high) if end is not None]
         p = np.array([self.stiffness, self.exponent, self.damping, *ends])
         maker = _above if self.low is None else _below if self.high is None else _between
-        return (along(of, u=MotionLaw("the force of its stops", (), maker, near(of, self.joint.bodies), p)),)
+        return (along(of, u=MotionLaw("the force of its stops", (), maker, 1, p)),)
 
 
 @of_numbers

@@ -15,7 +15,7 @@ import numpy as np
 from rbdae import _check
 from rbdae.forces.element import AnyElement, UnderReaction, along, rotational_damping, together
 from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of, describe_force, describe_joint
-from rbdae.forces.motion_law import MotionLaw, TimeFunction, near, of_numbers, time_function
+from rbdae.forces.motion_law import MotionLaw, TimeFunction, of_numbers, time_function
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.coordinate import Coordinate
@@ -236,8 +236,7 @@ class Coulomb(AbstractJointForce):
         users = () if given.function is None else (given.function,)
         constant = [] if users or given.inputs else [given.constant[0]]
         p = np.array([self.mu, self.velocity, 1.0 if self.radius is None else self.radius, *constant])
-        place = np.concatenate([near(each, self.joint.bodies) for each in of])
-        law = MotionLaw("normal", users, _in_a_plane if len(of) == 2 else _along, place, p, inputs=given.inputs)
+        law = MotionLaw("normal", users, _in_a_plane if len(of) == 2 else _along, len(of), p, given.inputs)
         return (replace(along(*of, u=law) if len(of) == 1 else together(of, law), reaction=reaction),)
 
 

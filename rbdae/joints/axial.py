@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -45,27 +46,35 @@ class AbstractAxialJoint(AbstractJoint):
     normal_a: Vec = attrs.field(default=None, converter=frames.normal_a, kw_only=True)
     normal_b: Vec = attrs.field(default=None, converter=frames.normal_b, kw_only=True)
 
-    def angle_about_axis(self) -> Coordinate:
-        """The angle from `normal_a` to `normal_b` about `axis_a`."""
-        return replace(angle("angle", self.axis_a, self.normal_a, self.normal_b), at_a=self.at_a, at_b=self.at_b)
+    slides: ClassVar[str]
+    turns: ClassVar[str]
+    """Directions along and about which the bodies are free to move, by letters: "n" (normal), "m" (axis x normal), "u"
+    (axis)."""
 
-    def displacement_along_axis(self) -> Coordinate:
-        """The displacement from `at_a` to `at_b` along `axis_a`."""
-        return displacement("displacement", self.axis_a, self.at_a, self.at_b)
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The angle from `normal_a` to `normal_b` about `axis_a`, and the displacements from `at_a` to `at_b` along
+        `axis_a`, or x along `normal_a` and y along axis_a x normal_a."""
+        ends = {"at_a": self.at_a, "at_b": self.at_b}
+        names = {"u": "displacement", "n": "x", "m": "y"}
+        along = [displacement(names[k], v, **ends) for k, v in self._directions(0, self.slides)]
+        about = angle("angle", self.axis_a, self.normal_a, self.normal_b)
+        return (replace(about, **ends), *along) if self.turns == "u" else (*along,)
 
-    def displacements_across_axis(self) -> tuple[Coordinate, Coordinate]:
-        """The displacements from `at_a` to `at_b`: x along `normal_a`, y along axis_a x normal_a."""
-        across = cross(self.axis_a, self.normal_a)
-        return (displacement("x", self.normal_a, self.at_a, self.at_b), displacement("y", across, self.at_a, self.at_b))
+    def velocity_rows(self) -> tuple[Mat | None, Mat | None]:
+        """The free slides and turns."""
+        return self._rows(0), self._rows(1)
 
-    def _rows(self, side: int, slides: str = "", turns: str = "") -> Mat:
-        """Rows on the twist of a body, first for the velocity, then for the angular velocity; letters select directions
-        of its frame: "n" (normal), "m" (axis x normal), "u" (axis)."""
+    def _rows(self, side: int) -> Mat:
+        """Rows on the twist of a body: slides on its velocity, then turns on its angular velocity."""
+        rows = [np.concatenate([v, np.zeros(3)]) for _, v in self._directions(side, self.slides)]
+        rows += [np.concatenate([np.zeros(3), v]) for _, v in self._directions(side, self.turns)]
+        return np.array(rows).reshape(-1, 6)
+
+    def _directions(self, side: int, letters: str) -> list[tuple[str, Vec]]:
+        """Directions in the frame of a body, with their letters."""
         axis, normal = (self.axis_a, self.normal_a) if side == 0 else (self.axis_b, self.normal_b)
         along = {"n": normal, "m": cross(axis, normal), "u": axis}
-        zero = np.zeros(3)
-        rows = [np.concatenate([along[k], zero]) for k in slides] + [np.concatenate([zero, along[k]]) for k in turns]
-        return np.array(rows).reshape(-1, 6)
+        return [(letter, along[letter]) for letter in letters]
 
 
 class AbstractAlignedJoint(AbstractAxialJoint):

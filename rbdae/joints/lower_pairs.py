@@ -10,7 +10,6 @@ from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAlignedJoint, AbstractAxialJoint
 from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint
 from rbdae.joints.primitives import Coincidence, Dot1, Dot2
-from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, of_rotation
 
 
@@ -53,12 +52,7 @@ class Revolute(AbstractAxialJoint):
 
     __slots__ = ()
 
-    def coordinates(self) -> tuple[Coordinate]:
-        return (self.angle_about_axis(),)
-
-    def velocity_rows(self) -> tuple[Mat, Mat]:
-        """The turn about the axis."""
-        return self._rows(0, "", "u"), self._rows(1, "", "u")
+    slides, turns = "", "u"
 
     def primitives(self) -> tuple[Coincidence, Dot1, Dot1]:
         """One coincidence; the axis of `b` stays perpendicular to two directions of `a`."""
@@ -77,12 +71,7 @@ class Prismatic(AbstractAlignedJoint):
 
     __slots__ = ()
 
-    def coordinates(self) -> tuple[Coordinate]:
-        return (self.displacement_along_axis(),)
-
-    def velocity_rows(self) -> tuple[Mat, Mat]:
-        """The slide along the axis."""
-        return self._rows(0, "u", ""), self._rows(1, "u", "")
+    slides, turns = "u", ""
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot1, Dot2, Dot2]:
         """A fixed rotation; the point of `b` stays on the axis of `a`."""
@@ -107,12 +96,7 @@ class Cylindrical(AbstractAxialJoint):
 
     __slots__ = ()
 
-    def coordinates(self) -> tuple[Coordinate, Coordinate]:
-        return self.angle_about_axis(), self.displacement_along_axis()
-
-    def velocity_rows(self) -> tuple[Mat, Mat]:
-        """The slide along and the turn about the axis."""
-        return self._rows(0, "u", "u"), self._rows(1, "u", "u")
+    slides, turns = "u", "u"
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot2, Dot2]:
         """The axis of `b` and its point stay on the axis of `a`."""
@@ -138,13 +122,7 @@ class Planar(AbstractAxialJoint):
 
     __slots__ = ()
 
-    def coordinates(self) -> tuple[Coordinate, Coordinate, Coordinate]:
-        """The angle, and the displacements x along normal_a and y along axis_a x normal_a."""
-        return (self.angle_about_axis(), *self.displacements_across_axis())
-
-    def velocity_rows(self) -> tuple[Mat, Mat]:
-        """Two slides in the plane, and the turn."""
-        return self._rows(0, "nm", "u"), self._rows(1, "nm", "u")
+    slides, turns = "nm", "u"
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot2]:
         """The axis of `b` stays parallel to the axis of `a`, and its point in the plane of `a`."""
@@ -164,9 +142,7 @@ class Fixed(AbstractAlignedJoint):
 
     __slots__ = ()
 
-    def velocity_rows(self) -> tuple[Mat, Mat]:
-        """No rows."""
-        return self._rows(0, "", ""), self._rows(1, "", "")
+    slides, turns = "", ""
 
     def primitives(self) -> tuple[Coincidence, Dot1, Dot1, Dot1]:
         """One coincidence and a fixed rotation."""

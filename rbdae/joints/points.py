@@ -11,7 +11,6 @@ from rbdae._arrays import Mat, Vec, cross
 from rbdae.joints import frames
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Dot2
-from rbdae.quantities.coordinate import Coordinate
 
 
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
@@ -42,12 +41,11 @@ class PointOnLine(AbstractPointJoint):
 
     __slots__ = ()
 
-    def coordinates(self) -> tuple[Coordinate]:
-        return (self.displacement_along_axis(),)
+    slides, turns = "u", "nmu"
 
     def velocity_rows(self) -> tuple[Mat, None]:
         """Rows of the body with the line: the slide along it, and all rotations."""
-        return self._rows(0, "u", "nmu"), None
+        return self._rows(0), None
 
     def primitives(self) -> tuple[Dot2, Dot2]:
         """Two distances from planes through the line."""
@@ -73,13 +71,11 @@ class PointOnPlane(AbstractPointJoint):
 
     __slots__ = ()
 
-    def coordinates(self) -> tuple[Coordinate, Coordinate]:
-        """The displacements x along normal_a and y along axis_a x normal_a."""
-        return self.displacements_across_axis()
+    slides, turns = "nm", "nmu"
 
     def velocity_rows(self) -> tuple[Mat, None]:
         """Rows of the body with the plane: two slides in it, and all rotations."""
-        return self._rows(0, "nm", "nmu"), None
+        return self._rows(0), None
 
     def primitives(self) -> tuple[Dot2]:
         """The distance from the plane."""

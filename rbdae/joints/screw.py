@@ -8,11 +8,11 @@ import attrs
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Mat, Vec, cross
+from rbdae._arrays import ArrayLike, Vec, cross
 from rbdae.joints import frames
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Combination, Dot1, Dot2
-from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.coordinate import Coordinate, displacement
 
 
 def _pitch(value: float, screw: Any = None, field: Any = None) -> float:
@@ -61,12 +61,11 @@ class Screw(AbstractAxialJoint):
     pitch: float = attrs.field(converter=_pitch, kw_only=True)
     normal_b: Vec = attrs.field(default=None, converter=_normal_b, kw_only=True)
 
-    def coordinates(self) -> tuple[Coordinate, Coordinate]:
-        return self.angle_about_axis(), self.displacement_along_axis()
+    slides, turns = "", "u"
 
-    def velocity_rows(self) -> tuple[Mat, Mat]:
-        """The turn about the axis."""
-        return self._rows(0, "", "u"), self._rows(1, "", "u")
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The angle, and the displacement that belongs to it."""
+        return (*super().coordinates(), displacement("displacement", self.axis_a, self.at_a, self.at_b))
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot2, Dot2, Combination]:
         """The equations of a cylindrical joint; the thread."""

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdae.joints import AbstractAxialJoint, Dot1, Dot2
-from rbdae.quantities.coordinate import Coordinate, displacement
 
 
 @final
@@ -21,13 +20,11 @@ class PinInSlot(AbstractAxialJoint):
 
     __slots__ = ()
 
-    def coordinates(self) -> tuple[Coordinate, Coordinate]:
-        """The turn, and the way in the slot."""
-        return self.angle_about_axis(), displacement("slide", self.normal_a, self.at_a, self.at_b)
+    slides, turns = "n", "u"
 
     def velocity_rows(self) -> tuple[NDArray[np.float64], None]:
         """Of the body with the slot: the slide along it and the turn. In the body with the pin the slot turns."""
-        return self._rows(0, "n", "u"), None
+        return self._rows(0), None
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot2, Dot2]:
         """The axes stay parallel; the point of `b` stays in the plane of the slot's motion and in the slot."""
