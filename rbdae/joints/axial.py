@@ -16,6 +16,7 @@ from rbdae import _check
 from rbdae._arrays import Mat, Vec, cross
 from rbdae.joints import frames
 from rbdae.joints.base import AbstractJoint
+from rbdae.joints.primitives import Dot1, Dot2
 from rbdae.quantities.coordinate import Coordinate, angle, displacement
 
 _Z_AXIS = _check.frozen(np.array((0.0, 0.0, 1.0)))
@@ -64,6 +65,19 @@ class AbstractAxialJoint(AbstractJoint):
         """The free slides and turns."""
         return self._rows(0), self._rows(1)
 
+    @property
+    def across(self) -> Vec:
+        """axis_a x normal_a."""
+        return cross(self.axis_a, self.normal_a)
+
+    def parallel_axes(self) -> tuple[Dot1, Dot1]:
+        """The axis of `b` stays across two directions of `a`."""
+        return Dot1(self.normal_a, self.axis_b), Dot1(self.across, self.axis_b)
+
+    def point_on_axis(self) -> tuple[Dot2, Dot2]:
+        """The point of `b` stays in two planes through the axis of `a`."""
+        return Dot2(self.normal_a, self.at_a, self.at_b), Dot2(self.across, self.at_a, self.at_b)
+
     def _rows(self, side: int) -> Mat:
         """Rows on the twist of a body: slides on its velocity, then turns on its angular velocity."""
         rows = [np.concatenate([v, np.zeros(3)]) for _, v in self._directions(side, self.slides)]
@@ -84,6 +98,10 @@ class AbstractAlignedJoint(AbstractAxialJoint):
     """
 
     __slots__ = ()
+
+    def kept_rotation(self) -> tuple[Dot1, Dot1, Dot1]:
+        """Parallel axes, and normals that agree."""
+        return (*self.parallel_axes(), Dot1(self.normal_a, cross(self.axis_b, self.normal_b)))
 
     def agreements(self) -> tuple[tuple[Vec, Vec], ...]:
         """The axes, and the normals."""

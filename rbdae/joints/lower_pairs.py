@@ -6,10 +6,10 @@ from typing import ClassVar, final
 
 import attrs
 
-from rbdae._arrays import Mat, cross
+from rbdae._arrays import Mat
 from rbdae.joints.axial import AbstractAlignedJoint, AbstractAxialJoint
 from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint
-from rbdae.joints.primitives import Coincidence, Dot1, Dot2
+from rbdae.joints.primitives import Coincidence, Dot2, Primitive
 from rbdae.quantities.quantity import Quantity, of_rotation
 
 
@@ -54,10 +54,8 @@ class Revolute(AbstractAxialJoint):
 
     slides, turns = "", "u"
 
-    def primitives(self) -> tuple[Coincidence, Dot1, Dot1]:
-        """One coincidence; the axis of `b` stays perpendicular to two directions of `a`."""
-        across = cross(self.axis_a, self.normal_a)
-        return (Coincidence(self.at_a, self.at_b), Dot1(self.normal_a, self.axis_b), Dot1(across, self.axis_b))
+    def primitives(self) -> tuple[Primitive, ...]:
+        return Coincidence(self.at_a, self.at_b), *self.parallel_axes()
 
 
 @final
@@ -73,16 +71,8 @@ class Prismatic(AbstractAlignedJoint):
 
     slides, turns = "u", ""
 
-    def primitives(self) -> tuple[Dot1, Dot1, Dot1, Dot2, Dot2]:
-        """A fixed rotation; the point of `b` stays on the axis of `a`."""
-        across = cross(self.axis_a, self.normal_a)
-        return (
-            Dot1(self.normal_a, self.axis_b),
-            Dot1(across, self.axis_b),
-            Dot1(self.normal_a, cross(self.axis_b, self.normal_b)),
-            Dot2(self.normal_a, self.at_a, self.at_b),
-            Dot2(across, self.at_a, self.at_b),
-        )
+    def primitives(self) -> tuple[Primitive, ...]:
+        return *self.kept_rotation(), *self.point_on_axis()
 
 
 @final
@@ -98,15 +88,8 @@ class Cylindrical(AbstractAxialJoint):
 
     slides, turns = "u", "u"
 
-    def primitives(self) -> tuple[Dot1, Dot1, Dot2, Dot2]:
-        """The axis of `b` and its point stay on the axis of `a`."""
-        across = cross(self.axis_a, self.normal_a)
-        return (
-            Dot1(self.normal_a, self.axis_b),
-            Dot1(across, self.axis_b),
-            Dot2(self.normal_a, self.at_a, self.at_b),
-            Dot2(across, self.at_a, self.at_b),
-        )
+    def primitives(self) -> tuple[Primitive, ...]:
+        return *self.parallel_axes(), *self.point_on_axis()
 
 
 @final
@@ -124,13 +107,8 @@ class Planar(AbstractAxialJoint):
 
     slides, turns = "nm", "u"
 
-    def primitives(self) -> tuple[Dot1, Dot1, Dot2]:
-        """The axis of `b` stays parallel to the axis of `a`, and its point in the plane of `a`."""
-        return (
-            Dot1(self.normal_a, self.axis_b),
-            Dot1(cross(self.axis_a, self.normal_a), self.axis_b),
-            Dot2(self.axis_a, self.at_a, self.at_b),
-        )
+    def primitives(self) -> tuple[Primitive, ...]:
+        return *self.parallel_axes(), Dot2(self.axis_a, self.at_a, self.at_b)
 
 
 @final
@@ -144,12 +122,5 @@ class Fixed(AbstractAlignedJoint):
 
     slides, turns = "", ""
 
-    def primitives(self) -> tuple[Coincidence, Dot1, Dot1, Dot1]:
-        """One coincidence and a fixed rotation."""
-        across = cross(self.axis_a, self.normal_a)
-        return (
-            Coincidence(self.at_a, self.at_b),
-            Dot1(self.normal_a, self.axis_b),
-            Dot1(across, self.axis_b),
-            Dot1(self.normal_a, cross(self.axis_b, self.normal_b)),
-        )
+    def primitives(self) -> tuple[Primitive, ...]:
+        return Coincidence(self.at_a, self.at_b), *self.kept_rotation()

@@ -7,7 +7,7 @@ from typing import final
 import attrs
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec, cross
+from rbdae._arrays import Mat, Vec
 from rbdae.joints import frames
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Dot2
@@ -49,8 +49,7 @@ class PointOnLine(AbstractPointJoint):
 
     def primitives(self) -> tuple[Dot2, Dot2]:
         """Two distances from planes through the line."""
-        across = cross(self.axis_a, self.normal_a)
-        return Dot2(self.normal_a, self.at_a, self.at_b), Dot2(across, self.at_a, self.at_b)
+        return self.point_on_axis()
 
 
 @final

@@ -11,7 +11,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec, cross
 from rbdae.joints import frames
 from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.primitives import Combination, Dot1, Dot2
+from rbdae.joints.primitives import Combination, Dot1, Dot2, Primitive
 from rbdae.quantities.coordinate import Coordinate, displacement
 
 
@@ -67,14 +67,8 @@ class Screw(AbstractAxialJoint):
         """The angle, and the displacement that belongs to it."""
         return (*super().coordinates(), displacement("displacement", self.axis_a, self.at_a, self.at_b))
 
-    def primitives(self) -> tuple[Dot1, Dot1, Dot2, Dot2, Combination]:
+    def primitives(self) -> tuple[Primitive, ...]:
         """The equations of a cylindrical joint; the thread."""
-        across = cross(self.axis_a, self.normal_a)
         phi = Dot2(self.axis_a * (2.0 * np.pi / self.pitch), self.at_a, self.at_b)
-        return (
-            Dot1(self.normal_a, self.axis_b),
-            Dot1(across, self.axis_b),
-            Dot2(self.normal_a, self.at_a, self.at_b),
-            Dot2(across, self.at_a, self.at_b),
-            Combination(_thread, phi, Dot1(self.normal_a, self.normal_b), Dot1(across, self.normal_b)),
-        )
+        angle = Dot1(self.normal_a, self.normal_b), Dot1(self.across, self.normal_b)
+        return *self.parallel_axes(), *self.point_on_axis(), Combination(_thread, phi, *angle)
