@@ -185,7 +185,7 @@ def test_a_combination_takes_bilinear_parts_and_arithmetic():
         Screw(*pair()[1:], pitch=0.0)
     system, a, b = pair()
     system.add_joint(
-        cases.Tie(a, b, [Combination(lambda q: np.asarray(q, dtype=float)[0], Dot1((1, 0, 0), (0, 1, 0)))], X, Y, "cam")
+        cases.Tie(a, b, [Combination(lambda q: [0.0, 1.0][q[0]], Dot1((1, 0, 0), (0, 1, 0)))], X, Y, "cam")
     )
     with pytest.raises(ValueError, match=r"joint 'cam'.*Combination cannot be recorded"):
         rbdae.formulate(system, "index-0")
