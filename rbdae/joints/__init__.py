@@ -13,13 +13,13 @@ from rbdae.joints.lower_pairs import Revolute as Revolute
 from rbdae.joints.lower_pairs import Spherical as Spherical
 from rbdae.joints.points import PointOnLine as PointOnLine
 from rbdae.joints.points import PointOnPlane as PointOnPlane
+from rbdae.joints.points import Rod as Rod
 from rbdae.joints.primitives import Coincidence as Coincidence
 from rbdae.joints.primitives import Combination as Combination
 from rbdae.joints.primitives import Distance as Distance
 from rbdae.joints.primitives import Dot1 as Dot1
 from rbdae.joints.primitives import Dot2 as Dot2
 from rbdae.joints.primitives import Primitive as Primitive
-from rbdae.joints.rod import Rod as Rod
 from rbdae.joints.screw import Screw as Screw
 from rbdae.joints.universal import Universal as Universal
 
