@@ -55,11 +55,12 @@ class AbstractAxialJoint(AbstractJoint):
     def coordinates(self) -> tuple[Coordinate, ...]:
         """The angle from `normal_a` to `normal_b` about `axis_a`, and the displacements from `at_a` to `at_b` along
         `axis_a`, or x along `normal_a` and y along axis_a x normal_a."""
-        ends = {"at_a": self.at_a, "at_b": self.at_b}
         names = {"u": "displacement", "n": "x", "m": "y"}
-        along = [displacement(names[k], v, **ends) for k, v in self._directions(0, self.slides)]
+        along = [displacement(names[k], v, self.at_a, self.at_b) for k, v in self._directions(0, self.slides)]
+        if self.turns != "u":
+            return (*along,)
         about = angle("angle", self.axis_a, self.normal_a, self.normal_b)
-        return (replace(about, **ends), *along) if self.turns == "u" else (*along,)
+        return replace(about, at_a=self.at_a, at_b=self.at_b), *along
 
     def velocity_rows(self) -> tuple[Mat | None, Mat | None]:
         """The free slides and turns."""

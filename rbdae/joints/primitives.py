@@ -27,6 +27,10 @@ from rbdae.quantities.forms import direction, point
 Kind: TypeAlias = Literal["linear", "bilinear", "combination"]
 
 
+def _offset(value: Any) -> Vec:
+    return _check.frozen(np.array((value, 0.0, 0.0)) if np.ndim(value) == 0 else value)
+
+
 @attrs.frozen(eq=False)
 class _Primitive:
     """Coefficients of one law; the offset of a bilinear one is a number."""
@@ -36,7 +40,7 @@ class _Primitive:
     scale: ClassVar[float] = 1.0
     A: Vec = attrs.field(converter=_check.frozen)
     B: Vec = attrs.field(converter=_check.frozen)
-    offset: Vec = attrs.field(converter=lambda c: _check.frozen(np.array((c, 0.0, 0.0)) if np.ndim(c) == 0 else c))
+    offset: Vec = attrs.field(converter=_offset)
 
 
 @final
@@ -93,6 +97,7 @@ class Distance(_Primitive):
 
 
 @final
+@attrs.frozen(eq=False, init=False)
 class Combination(_Primitive):
     """function(q) = 0 of the values q of one to three bilinear primitives, of any shape.
 
@@ -101,16 +106,16 @@ class Combination(_Primitive):
     does. As its arguments do not change when both bodies move as one, the schemes that keep momenta keep them here.
     """
 
-    __slots__ = ("function", "parts")
-
     kind: ClassVar[Kind] = "combination"
+
+    function: Callable[[Any], Any]
+    parts: tuple[Dot1 | Dot2 | Distance, ...]
 
     def __init__(self, function: Callable[[Any], Any], *parts: Dot1 | Dot2 | Distance) -> None:
         if not 1 <= len(parts) <= 3 or any(part.kind != "bilinear" for part in parts):
             raise ValueError(f"Combination: give one to three of Dot1, Dot2 and Distance, got {len(parts)} parts")
-        super().__init__(parts[0].A, parts[0].B, np.array([*(part.offset[0] for part in parts), 0.0, 0.0])[:3])
-        object.__setattr__(self, "function", function)
-        object.__setattr__(self, "parts", parts)
+        offsets = np.array([*(part.offset[0] for part in parts), 0.0, 0.0])[:3]
+        self.__attrs_init__(parts[0].A, parts[0].B, offsets, function, parts)
 
 
 def _between(owner: str, r1: ArrayLike, r2: ArrayLike) -> Vec:

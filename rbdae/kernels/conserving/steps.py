@@ -88,7 +88,8 @@ class Step:
         self.start, self.d = [body.z0 for body in self.bodies], [body.d for body in self.bodies]
         self.z = [z + d for z, d in zip(self.start, self.d, strict=True)]
         self.end = [z + d for z, d in zip(self.z, self.d, strict=True)]
-        self.at_joints, self.middle = (self.start, None) if kind.at_start else (self.z, self.d)
+        self.at_joints = self.start if kind.at_start else self.z
+        self.middle = None if kind.at_start else self.d
 
     def to_middle(self) -> list[Array]:
         """Put the bodies, the drives and the time to the middle; half of the increments of bodies and of the ground."""

@@ -51,30 +51,29 @@ def primitive_vectors(m: Memory, order: int) -> None:
 
 def _combined(p: Array, Z: Array, *rates: Array) -> tuple[list[Any], Array]:
     """g of a combination with as many rates as there are of Z, and dg/dZ (8, 3)."""
-    parts, q, slopes = _parts(p, Z)
+    A, B, q, J = _parts(p, Z)
     h, dh, ddh = (_law(p, order, q) for order in range(3))
     g = [h[0]]
     if rates:
-        qd = np.array([np.sum(J * rates[0]) for J in slopes])
+        qd = np.tensordot(J, rates[0], 2)
         g.append(dh @ qd)
     if len(rates) > 1:
-        bends = [((A @ rates[0]) @ (B @ rates[0])) * 2.0 for A, B in parts]
-        qdd = np.array([np.sum(J * rates[1]) + bend for J, bend in zip(slopes, bends, strict=True)])
+        qdd = np.tensordot(J, rates[1], 2) + np.sum((A @ rates[0]) * (B @ rates[0]), axis=1) * 2.0
         g.append(dh @ qdd + qd @ (ddh.reshape(len(q), -1) @ qd))
-    return g, sum(J * slope for J, slope in zip(slopes, dh, strict=True))
+    return g, np.tensordot(dh, J, 1)
 
 
-def _parts(p: Array, Z: Array) -> tuple[list[tuple[Array, Array]], Array, list[Array]]:
-    """(A, B) of the parts of a combination, their values q at Z and dq/dZ, (8, 3) each."""
-    parts = [(p.A, p.B), *p.more][: user_function(p.law).n_in]
-    ends = [(A @ Z, B @ Z) for A, B in parts]
-    q = np.array([P @ Q - c for (P, Q), c in zip(ends, p.offset, strict=False)])
-    return parts, q, [np.outer(A, Q) + np.outer(B, P) for (A, B), (P, Q) in zip(parts, ends, strict=True)]
+def _parts(p: Array, Z: Array) -> tuple[Array, Array, Array, Array]:
+    """A and B (m, 8) of the parts of a combination, their values q (m,) at Z, and dq/dZ (m, 8, 3)."""
+    m = user_function(p.law).n_in
+    A, B = np.swapaxes([(p.A, p.B), *p.more][:m], 0, 1)
+    P, Q = A @ Z, B @ Z
+    return A, B, np.sum(P * Q, axis=1) - p.offset[:m], A[:, :, None] * Q[:, None] + B[:, :, None] * P[:, None]
 
 
 def _law(p: Array, order: int, q: Array) -> Array:
     """h (1,), dh (m,), or its second derivatives (m m,) at q."""
-    function = user_function(p.law)
+    function: Any = user_function(p.law)
     for _ in range(order):
         function = function.slope
     out = np.zeros(function.n_out, dtype=object)
@@ -89,14 +88,12 @@ def mean_gradients(m: Memory) -> None:
     for p, r in zip(primitives(m), rows(m), strict=True):
         if p.law == 0:
             continue
-        parts, q, slopes = _parts(p, natural(m, p, 0))
+        A, B, q, J = _parts(p, natural(m, p, 0))
         d = natural(m, p, 1)
-        q = q + np.array([(A @ d) @ (B @ d) for A, B in parts])
-        half = np.array([np.sum(J * d) for J in slopes])
+        q, half = q + np.sum((A @ d) * (B @ d), axis=1), np.tensordot(J, d, 2)
         dh = _law(p, 1, q)
         lost = (_law(p, 0, q + half) - _law(p, 0, q - half))[0] * 0.5 - dh @ half
-        dh = dh + half * (lost / (half @ half + FLOOR * (1.0 + q @ q)))
-        r.F[:] = sum(J * slope for J, slope in zip(slopes, dh, strict=True))
+        r.F[:] = np.tensordot(dh + half * (lost / (half @ half + FLOOR * (1.0 + q @ q))), J, 1)
 
 
 def partial_rates(m: Memory, out: Array, row: int, scale: float) -> None:
