@@ -58,13 +58,11 @@ class AbstractJoint(ABC):
        in the frames of the bodies. Laws: the number of rows never changes, and the rows are independent in every
        position in which the joint can work.
     4. `velocity_rows` gives the independent velocities of a body that hangs from another one by this joint. Law:
-       [G; S] is regular in every position of the joint. A joint without this method works in every formulation,
-       but trees that contain it take the dense form for loops: O(n^3) in place of O(n). It returns (None, None) if
-       no constant S exists.
+       [G; S] is regular in every position of the joint. A joint with an axis has them, and its coordinates, by
+       `AbstractAxialJoint.slides` and `.turns`.
     5. `ball`, for a joint that leaves rotations about a point free: viscous friction acts on all of them as on one.
     6. `rheonomic`, for a drive, is the time dependence of the first primitive.
-    7. `agreements`, for a joint that keeps the relative rotation, are the directions that agree in it. The equations
-       also hold half a turn away; these directions select the intended position at the start.
+    7. `agreements`, for a joint that keeps the relative rotation, select the intended position at the start.
     8. `coordinates` are the numbers that it leaves free, along which forces act, and from which its quantities follow
        (`quantity`). Law: on the constraints the relative motion has no other part. `prescribed`, for a rod or a drive,
        is the coordinate that its first equation prescribes.
