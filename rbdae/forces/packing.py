@@ -49,6 +49,16 @@ class Algebraic(NamedTuple):
     inputs: tuple[int, ...]
     constants: slice
 
+    def solved(self, t: Vec, motion: Mat, states: Mat, inputs: Vec, constants: Vec, *, near: bool = False) -> Mat:
+        """Its algebraic unknowns (m, n) at times (m,), of the natural coordinates and rates of its bodies (m, bodies,
+        24), its states (m, n_states), all inputs and all constants; `near` those that are among the states. Raises as
+        `Eliminated.solved`."""
+        m, before = len(t), self.of.at - 24 * len(self.bodies)
+        x = [motion[..., :12].reshape(m, -1), motion[..., 12:].reshape(m, -1), states[:, :before]]
+        numbers = np.concatenate([inputs[list(self.inputs)], constants[self.constants].real])
+        x += [np.zeros((m, self.of.n)), np.broadcast_to(numbers, (m, len(numbers)))]
+        return self.of.solved(t, np.concatenate(x, axis=1), states[:, before:] if near else None)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
@@ -107,15 +117,12 @@ class Packed:
     def with_unknowns(self, t: Vec, Z: Mat, states: Mat, inputs: Vec | None, *, near: bool = False) -> Mat:
         """Internal states (m, n) with the algebraic unknowns that belong to the others, at times (m,) and natural
         coordinates of all bodies and the ground (m, bodies, 24); `near` those that are there."""
-        out, m = states.copy(), len(t)
+        out = states.copy()
         u = self.input_values if inputs is None else inputs
         for each in self.unknowns:
-            own, motion = out[:, each.state : each.state + each.n_states], Z[:, list(each.bodies)]
+            own = out[:, each.state : each.state + each.n_states]
+            z = each.solved(t, Z[:, list(each.bodies)], own, u, self.constants["value"], near=near)
             n = each.of.at - 24 * len(each.bodies)  # the differential ones
-            numbers = np.concatenate([u[list(each.inputs)], self.constants["value"][each.constants].real])
-            x = [motion[..., :12].reshape(m, -1), motion[..., 12:].reshape(m, -1), own[:, :n]]
-            x += [np.zeros((m, each.of.n)), np.broadcast_to(numbers, (m, len(numbers)))]
-            z = each.of.solved(t, np.concatenate(x, axis=1), own[:, n:] if near else None)
             own[:, n:] = z[:, : each.n_states - n]  # there are none in explicit forms
         return out
 
