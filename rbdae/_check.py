@@ -202,7 +202,7 @@ def vector(owner: str, what: str, value: object) -> Vec:
 def axis(owner: str, what: str, value: object) -> Vec:
     """A direction: three finite real numbers, not all zero; not normalised."""
     out = vector(owner, what, value)
-    if math.hypot(*out) < 1e-12:
+    if math.hypot(*out.real) < 1e-12:
         raise ValueError(f"{owner}: {what} must not be zero, got {show(value)}; give a direction, e.g. (0, 0, 1)")
     return out
 

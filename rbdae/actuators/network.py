@@ -243,7 +243,7 @@ class Network:
         if unwound and turn < 0 and coordinate.shape == "angle":
             turn = len(unknowns)
             label = f"{getattr(carrier, 'name', None) or owner.name}.{_turn_name(carrier, coordinate)}"
-            unknowns.append((label, float(near(coordinate, carrier.bodies)[0])))
+            unknowns.append((label, near(coordinate, carrier.bodies)))
         self.bodies += [body for body in carrier.bodies if body not in self.bodies]
         a, b = carrier.bodies
         places = self.bodies.index(a), self.bodies.index(b)

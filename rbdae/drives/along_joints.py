@@ -60,10 +60,7 @@ class PrescribedAngle(AbstractJointDrive):
     joint : a joint with an axis
         Revolute or cylindrical; add it to the system, too.
     angle : function (t), (s, s', s'') or spline
-        See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
-    name : str, by default "angle-1" and so on
-    inputs : mapping, optional
-        Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
+        See `rbdae.drives`.
     """
 
     default_name: ClassVar = "angle"
@@ -71,11 +68,7 @@ class PrescribedAngle(AbstractJointDrive):
     __slots__ = ()
 
     def __init__(
-        self,
-        joint: AbstractAxialJoint,
-        angle: Law,
-        name: str | None = None,
-        inputs: Mapping[str, Input] | None = None,
+        self, joint: AbstractAxialJoint, angle: Law, name: str | None = None, inputs: Mapping[str, Input] | None = None
     ) -> None:
         self.__attrs_init__(**self._drive(joint, angle, name, inputs))
 
@@ -101,10 +94,7 @@ class PrescribedDisplacement(AbstractJointDrive):
     joint : a joint with an axis
         Prismatic or cylindrical; add it to the system, too.
     displacement : function (t), (s, s', s'') or spline
-        See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
-    name : str, by default "displacement-1" and so on
-    inputs : mapping, optional
-        Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
+        See `rbdae.drives`.
     """
 
     default_name: ClassVar = "displacement"

@@ -10,7 +10,7 @@ import attrs
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae.inputs import Input
-from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion, Rheonomic
+from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, Rheonomic
 from rbdae.joints.primitives import Coincidence, Distance
 from rbdae.kernels.constraints.drives import LENGTH, OFFSET
 from rbdae.motion import Law, Motion, motion_of
@@ -28,33 +28,22 @@ def _of_three(law: Law, drive: Any = None, field: Any = None) -> Motion:
     return motion_of(drive._owner, law, 3, drive.inputs)
 
 
-@attrs.frozen(eq=False)
-class AbstractPointDrive(AbstractJoint):
-    """A drive between two points by a law of time and inputs."""
-
-    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
-
-
 @final
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
-class DrivenRod(AbstractPointDrive):
+class DrivenRod(AbstractJoint):
     """Prescribed distance between two points: |P_b - P_a| = length(t) > 0, m.
 
     Quantities: length, rate, acceleration, force (tension), power.
 
     Parameters
     ----------
-    a, b : Body
-        Two different bodies of one system; one may be its ground.
     length : function (t), (s, s', s'') or spline
-        See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
+        See `rbdae.drives`.
     at_a, at_b : (3,) array_like
         The points in the bodies' frames.
-    name : str, by default "drivenrod-1" and so on
-    inputs : mapping, optional
-        Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
 
+    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
     motion: Motion = attrs.field(converter=_of_one, alias="length")
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
     at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
@@ -76,26 +65,22 @@ class DrivenRod(AbstractPointDrive):
 
 @final
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
-class PointMotion(AbstractPointDrive):
+class PointMotion(AbstractJoint):
     """Prescribed vector between two points, in space: (x_a + R_a at_a) - (x_b + R_b at_b) = vector(t), m.
 
     With the ground as `b` it moves a point of `a` along a curve. Quantities: force on a, in space, and power.
 
     Parameters
     ----------
-    a, b : Body
-        Two different bodies of one system; one may be its ground.
     vector : function (t), (s, s', s'') or spline, (3,)
-        See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
+        See `rbdae.drives`.
     at_a, at_b : (3,) array_like
         The points in the bodies' frames.
-    name : str, by default "pointmotion-1" and so on
-    inputs : mapping, optional
-        Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
 
-    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
+    ball: ClassVar[bool] = True
 
+    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
     motion: Motion = attrs.field(converter=_of_three, alias="vector")
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
     at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)

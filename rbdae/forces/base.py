@@ -3,23 +3,50 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self, TypeAlias, final
 
 import attrs
 
 from rbdae import _check
+from rbdae._arrays import Vec
 from rbdae._frozen import twin
 from rbdae.body import Body, caption, describe
 from rbdae.forces.element import AnyElement
 from rbdae.forces.motion_law import Load, TimeFunction, load
-from rbdae.forces.symbol import Symbol
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, named, of_coordinates
+
+Look: TypeAlias = Literal["spring", "coil", "arrow", "turn", "force", "torque", "stops", "surface"]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Symbol:
+    """A force as pictures show it.
+
+    Attributes
+    ----------
+    look : "spring" (a zigzag between two points), "arrow" (between two points), "coil" or "turn" (about an axis at the
+        first point), "force" or "torque" (at the first point, by the `law`), "stops" (bars at all points, across the
+        axis), "surface" (a piece of a plane at the first point, whose normal is the axis, or a sphere of the `radius`
+        about it)
+    points : a body and a point in its frame, (3,), for each end
+    axis : (3,) in the frame of the first point's body, for "coil", "turn" and "stops", and of a plane
+    law : components of a "force" or "torque" over time, with `turning` in the frame of its body, else in space
+    """
+
+    look: Look
+    points: tuple[tuple[Body, Vec], ...]
+    axis: Vec | None = None
+    law: TimeFunction | None = None
+    turning: bool = False
+    radius: float = 0.0
 
 
 @attrs.define(eq=False, field_transformer=_check.of_parts, on_setattr=attrs.setters.NO_OP)
 class AbstractForce(ABC):
-    """A force between bodies, which is data.
+    """A force between bodies, which is data. All take a `name`, by default "bushing-1" and so on.
 
     What a force supplies, with its laws:
 

@@ -10,9 +10,8 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import checked_orientation, principal
-from rbdae.forces.base import AbstractPairForce
+from rbdae.forces.base import AbstractPairForce, Symbol
 from rbdae.forces.element import AnyElement, Element, alignment, alignment_damping
-from rbdae.forces.symbol import Symbol
 from rbdae.joints.primitives import Coincidence
 from rbdae.rotations.vectors import rotation_matrices
 
@@ -56,9 +55,8 @@ class Bushing(AbstractPairForce):
 
     Parameters
     ----------
-    a : Body
-    b : Body, optional
-        Without it, the ground of the system to which the bushing is added.
+    a, b : Body
+        Without b, the ground.
     stiffness, damping : float, (3,) or (3, 3) array_like
         K in N/m and D in N s/m, in space: one number for all directions, one for each axis, or a symmetric
         positive semidefinite matrix.
@@ -70,7 +68,6 @@ class Bushing(AbstractPairForce):
     rest : Rotation, (4,) or (3, 3) array_like, optional
         The orientation of `a` relative to `b` at which there is no torque; without it that in which the bodies were
         added.
-    name : str, by default "bushing-1" and so on
     """
 
     stiffness: Mat = attrs.field(converter=_tensor, kw_only=True)
@@ -83,7 +80,6 @@ class Bushing(AbstractPairForce):
 
     @property
     def symbol(self) -> Symbol:
-        """A spring between the points."""
         return Symbol("spring", tuple(zip(self.bodies, (self.at_a, self.at_b), strict=False)))
 
     def elements(self) -> tuple[AnyElement, ...]:

@@ -35,20 +35,11 @@ def check_laws(
     t0: float,
     source: Callable[[Input], Any],
 ) -> None:
-    """Call every function of every element at the start.
+    """Call every function of every element, with the name of its force and the numbers of its bodies, at the start.
 
-    Parameters
-    ----------
-    elements : with the names of their forces, and their bodies by number
-    Z : (n + 1, 24), the natural coordinates and rates of bodies and the ground
-    bodies : their names, but for the ground's
-    source : gives a function of the time for an input of the system, and refuses others
-
-    Raises
-    ------
-    TypeError, ValueError
-        for one that gives other than finite real numbers of the right shape, by the name of the force; what the
-        function itself raises passes as it is
+    Z (n + 1, 24) are the natural coordinates and rates of `bodies` and the ground; `source` gives a function of the
+    time for an input of the system, and refuses others. Raises TypeError or ValueError, by the name of the force, for a
+    function that gives other than finite real numbers of the right shape; what it raises itself passes as it is.
     """
 
     def values(owner: str, inputs: Sequence[Input]) -> list[float]:
@@ -107,13 +98,7 @@ def _check_potential(
     owner: str, names: Sequence[str], places: Sequence[int], element: StateElement, t: float, Z: Vec
 ) -> None:
     """Compare V and F at the start `Z` (24,): V changes by -F . dZ when the bodies move a little, and not at all when
-    two move as one.
-
-    Raises
-    ------
-    ValueError
-        for a potential that does not belong to the force, or to the relative position of two bodies
-    """
+    two move as one. Raises ValueError for a potential that belongs to another force, or to no relative position."""
     assert element.potential is not None
     points, F = Z.reshape(2, 4, 3), np.zeros(24)
     element.function(t, np.concatenate([Z, np.zeros(24)]), F)

@@ -20,12 +20,11 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec, cross
-from rbdae.forces.base import AbstractPairForce
+from rbdae.forces.base import AbstractPairForce, Symbol
 from rbdae.forces.element import AnyElement, along, together
 from rbdae.forces.friction import VELOCITY, friction_over
 from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of
-from rbdae.forces.motion_law import MotionLaw, near, of_numbers
-from rbdae.forces.symbol import Symbol
+from rbdae.forces.motion_law import MotionLaw, of_numbers
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.frames import perpendicular
 from rbdae.laws.numbers import choice
@@ -142,7 +141,6 @@ class Contact(AbstractPairForce):
         Coefficient of friction.
     velocity : float
         v0, m/s.
-    name : str, by default "contact-1" and so on
 
     Attributes
     ----------
@@ -164,7 +162,6 @@ class Contact(AbstractPairForce):
 
     @property
     def symbol(self) -> Symbol | None:
-        """A piece of the plane, or the sphere."""
         if self.b is None:  # not in a system
             return None
         return Symbol("surface", ((self.b, self.at_b),), axis=self.axis_b, radius=self.radius or 0.0)
@@ -173,10 +170,9 @@ class Contact(AbstractPairForce):
         """One element, on the three displacements of the point in the frame of `b`."""
         of = [_displacement(axis, self.at_a, self.at_b) for axis in self._axes]
         p = [self.stiffness, self.exponent, self.damping, self.mu, self.velocity]
-        place = np.concatenate([near(each, self.bodies) for each in of])
         if self.radius is None:
-            return (together(of, MotionLaw("the force of its plane", (), _plane, place, np.array(p))),)
-        return (together(of, MotionLaw("the force of its sphere", (), _sphere, place, np.array([*p, self.radius]))),)
+            return (together(of, MotionLaw("the force of its plane", (), _plane, 3, np.array(p))),)
+        return (together(of, MotionLaw("the force of its sphere", (), _sphere, 3, np.array([*p, self.radius]))),)
 
     @property
     def _axes(self) -> Mat:
@@ -253,15 +249,10 @@ class Limit(AbstractJointForce):
         rad or m; one of them or both. The angle counts full turns, by the internal state "limit-1.phi".
     stiffness : float
         k, N m/rad^n or N/m^n.
-    exponent : float
-        n, at least 1.
-    damping : float, optional
-        a, s/rad or s/m; 0 by default.
-    restitution, impact_velocity : float, optional
-        In place of the damping: which fraction, in (0, 1], of this velocity (rad/s or m/s) a stop returns.
+    exponent, damping, restitution, impact_velocity : float
+        n, a, e and its velocity as of `Contact`, in rad or m; by default n = 1 and a = 0.
     coordinate : str, optional
         The name of the coordinate, if the joint has several: "angle", "displacement", "x", ...
-    name : str, by default "limit-1" and so on
     """
 
     low: float | None = attrs.field(default=None, converter=_low)
@@ -275,24 +266,20 @@ class Limit(AbstractJointForce):
 
     @property
     def symbol(self) -> Symbol | None:
-        """Bars at the stops of a displacement along an axis."""
         joint, stops = self.joint, [end for end in (self.low, self.high) if end is not None]
         if self.coordinate != "displacement" or not isinstance(joint, AbstractAxialJoint):
             return None
         return Symbol("stops", tuple((joint.a, joint.at_a + end * joint.axis_a) for end in stops), axis=joint.axis_a)
 
     def acts_along(self) -> tuple[Coordinate]:
-        """The coordinate that it limits."""
-        known = {each.name: each for each in self.joint.coordinates()}
-        return (known[self.coordinate],)
+        return (coordinate_of(self._owner, self.joint, self.coordinate),)
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """One element."""
         (of,) = self.acts_along()
         ends = [end for end in (self.low, self.high) if end is not None]
         p = np.array([self.stiffness, self.exponent, self.damping, *ends])
         maker = _above if self.low is None else _below if self.high is None else _between
-        return (along(of, u=MotionLaw("the force of its stops", (), maker, near(of, self.joint.bodies), p)),)
+        return (along(of, u=MotionLaw("the force of its stops", (), maker, 1, p)),)
 
 
 @of_numbers

@@ -32,8 +32,8 @@ _MOST_NODES = 10**7
 
 @final
 @dataclass(eq=False)
-class Unknowns:
-    """Equations among the results of a law, and algebraic unknowns among its arguments.
+class Eliminated:
+    """A law of x without its unknowns and of out without its equations, made on first use.
 
     Parameters
     ----------
@@ -49,6 +49,7 @@ class Unknowns:
     names: tuple[str, ...]
     at: int
     start: Vec
+    why = ""
 
     @property
     def n(self) -> int:
@@ -116,16 +117,6 @@ class Unknowns:
             f"{_check.show(self.start)}; give other start values"
         )
 
-
-@final
-class Eliminated:
-    """A law of x without the unknowns and of out without the equations, made on first use."""
-
-    why = ""
-
-    def __init__(self, unknowns: Unknowns) -> None:
-        self._unknowns = unknowns
-
     @property
     def slopes(self) -> Derived:
         """Its derivatives by all x."""
@@ -134,8 +125,7 @@ class Eliminated:
     @cached_property
     def law(self) -> Law:
         """The law."""
-        unknowns, n = self._unknowns, self._unknowns.n
-        law, laws, n_in = unknowns.base.law, unknowns.laws, unknowns.base.n_in - n
+        n, law, laws, n_in = self.n, self.base.law, self.laws, self.base.n_in - self.n
         assert law is not None
         recorder = Recorder({"t": [0.0], "x": np.zeros(n_in)}, _MOST_NODES)
         graph, (t,), x = recorder.graph, recorder.inputs("t"), recorder.inputs("x")
@@ -144,26 +134,22 @@ class Eliminated:
         def at(of: Law, z: Any) -> Any:
             """Its results with these unknowns; it has to be defined there."""
             nonlocal regular
-            arguments = map(recorder.number, (*x[: unknowns.at], *z, *x[unknowns.at :]))
+            arguments = map(recorder.number, (*x[: self.at], *z, *x[self.at :]))
             nodes, defined = of.inlined(graph, t.node, [*arguments])
             regular = graph.select(regular, defined, graph.const(0.0))
             return np.array([recorder.result(node) for node in nodes], dtype=object)
 
-        z = first = unknowns.start.astype(object)
+        z = first = self.start.astype(object)
         step = z
-        for _ in range(1 if unknowns.affine else STEPS):
+        for _ in range(1 if self.affine else STEPS):
             step = _solution(at(laws[1], z).reshape(n, n), at(laws[0], z))
             z = z - step
-        if not unknowns.affine:
+        if not self.affine:
             for a, b, c in zip(step, z, z - first, strict=True):
                 small = select(abs(a) <= abs(b) * _SMALL, 1.0, select(abs(a) <= abs(c) * _SMALL, 1.0, 0.0))
                 regular = graph.select(regular, recorder.number(small), graph.const(0.0))
-        results = at(law, z)[: unknowns.base.n_out - n]
+        results = at(law, z)[: self.base.n_out - n]
         return Law(graph, [recorder.number(value) for value in results], regular, n_in)
-
-    @property
-    def owner(self) -> str:
-        return self._unknowns.owner
 
     def _slopes_at(self, t: float, x: Vec) -> Vec:
         """Refuse derivatives at a point where it raises an exception."""
@@ -173,12 +159,11 @@ class Eliminated:
 
     def __call__(self, t: float, x: Vec, out: Vec) -> None:
         """Its values, in Python. Raises ValueError if Newton's method does not converge."""
-        unknowns = self._unknowns
-        whole = np.concatenate([x[: unknowns.at], np.zeros(unknowns.n), x[unknowns.at :]])
-        whole[unknowns.at : unknowns.at + unknowns.n] = unknowns.solved(np.array([t]), whole[None])[0]
-        results = np.empty(unknowns.base.n_out)
-        unknowns.base(t, whole, results)
-        out[:] = results[: unknowns.base.n_out - unknowns.n]
+        whole = np.concatenate([x[: self.at], np.zeros(self.n), x[self.at :]])
+        whole[self.at : self.at + self.n] = self.solved(np.array([t]), whole[None])[0]
+        results = np.empty(self.base.n_out)
+        self.base(t, whole, results)
+        out[:] = results[: self.base.n_out - self.n]
 
 
 def _singular(M: Mat) -> Bools:

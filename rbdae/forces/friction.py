@@ -14,8 +14,9 @@ import numpy as np
 
 from rbdae import _check
 from rbdae.forces.element import AnyElement, UnderReaction, along, rotational_damping, together
-from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of, describe_force, describe_joint, with_axis
-from rbdae.forces.motion_law import MotionLaw, TimeFunction, near, of_numbers, time_function
+from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of, describe_force, describe_joint
+from rbdae.forces.motion_law import MotionLaw, TimeFunction, of_numbers, time_function
+from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, of_rotation
@@ -40,11 +41,10 @@ class Friction(AbstractJointForce):
 
     On the body `b`, and the opposite on `a`:
 
-    * the torque -rotational phidot about the axis of a joint that leaves this rotation free, such as a revolute one;
+    * the torque -rotational phidot of each angle among the coordinates of a joint, such as a revolute one;
     * the torque -rotational (omega_b - omega_a) of a spherical or universal joint, by directors as in
       `rbdae.forces.Torque`: it balances between the bodies as exactly as the directors are orthonormal;
-    * the force -translational udot along the axis of a prismatic or cylindrical joint, and along the two directions
-      that a planar one leaves free.
+    * the force -translational udot of each displacement, such as both of a planar joint.
 
     Parameters
     ----------
@@ -53,7 +53,6 @@ class Friction(AbstractJointForce):
         For all free motions, if these are only rotations (N m s/rad) or only translations (N s/m).
     rotational, translational : float
         For each sort of motion; needed if the joint has both.
-    name : str, by default "friction-1" and so on
     """
 
     rotational: float
@@ -69,9 +68,10 @@ class Friction(AbstractJointForce):
         name: str | None = None,
     ) -> None:
         owner, of = describe_force("Friction", joint, name), describe_joint(joint)
-        free, given = joint.free_motions, {"rotational": rotational, "translational": translational}
-        fits = {"rotational": bool(free & {"rotation", "ball"}), "translational": bool(free & {"translation", "plane"})}
-        if not free:
+        given = {"rotational": rotational, "translational": translational}
+        units = {each.unit for each in joint.coordinates()}
+        fits = {"rotational": joint.ball or "rad" in units, "translational": "m" in units}
+        if not any(fits.values()):
             raise ValueError(f"{owner}: {of} leaves no motion free that could have friction")
         if coefficient is not None:
             _check.not_negative(owner, "coefficient", coefficient)
@@ -85,13 +85,10 @@ class Friction(AbstractJointForce):
         for what, value in given.items():
             if value is not None and not fits[what]:
                 raise ValueError(f"{owner}: {of} has no such motion for {what}=; leave it out")
-        if "ball" not in free:
-            with_axis(owner, joint)
         numbers = {what: _check.not_negative(owner, what, value or 0.0) for what, value in given.items()}
         self.__attrs_init__(joint=joint, name=name, **numbers)
 
     def acts_along(self) -> tuple[Coordinate, ...]:
-        """Those of the joint that have friction; none of a spherical joint."""
         friction = {"rad": self.rotational, "m": self.translational}
         return tuple(each for each in self.joint.coordinates() if friction[each.unit])
 
@@ -99,19 +96,16 @@ class Friction(AbstractJointForce):
     def quantities(self) -> dict[str, Quantity]:
         """The quantities of its coordinates; of a spherical joint the torque on `b`, in the frame of `a`, and its
         power."""
-        if "ball" in self.joint.free_motions and not self.joint.coordinates():
+        if self.joint.ball and not self.joint.coordinates():
             return {name: each for name, each in of_rotation(self).items() if name in ("torque", "power")}
         return super().quantities
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element for each free motion that has friction."""
-        if "ball" in self.joint.free_motions:
+        if self.joint.ball:
             return (rotational_damping(self.rotational),) if self.rotational else ()
-        joint = with_axis(self._owner, self.joint)
-        plane = "plane" in joint.free_motions
-        slides = joint.displacements_across_axis() if plane else (joint.displacement_along_axis(),)
-        out = [along(joint.angle_about_axis(), damping=self.rotational)] if self.rotational else []
-        return (*out, *(along(each, damping=self.translational) for each in slides if self.translational))
+        friction = {"rad": self.rotational, "m": self.translational}
+        return tuple(along(each, damping=friction[each.unit]) for each in self.acts_along())
 
 
 # ---------------------------------------------------------------- dry friction
@@ -141,8 +135,9 @@ def _normal(normal: Any, force: Any = None, field: Any = None) -> TimeFunction |
 def _slides_along(coordinate: str | None, force: Any = None, field: Any = None) -> tuple[str, ...]:
     """The names of the coordinates along which the surfaces slide."""
     joint = force.joint
-    if coordinate is None and "plane" in joint.free_motions:
-        return tuple(each.name for each in joint.coordinates() if each.unit == "m")
+    slides = tuple(each.name for each in joint.coordinates() if each.unit == "m")
+    if coordinate is None and len(slides) == 2:
+        return slides
     return (coordinate_of(force._owner, joint, coordinate).name,)
 
 
@@ -153,8 +148,8 @@ def _of_a_reaction(value: float | None, force: Any = None, field: Any = None) ->
             raise ValueError(f"{force._owner}: {field.name} belongs to normal='reaction'; leave it out")
     elif field.name == "floor" and value is None:
         return _FLOOR
-    elif field.name == "length" and value is not None:
-        with_axis(force._owner, force.joint)
+    elif field.name == "length" and value is not None and not isinstance(force.joint, AbstractAxialJoint):
+        raise ValueError(f"{force._owner}: {describe_joint(force.joint)} has no axis; leave length out")
     return _check.optional_size(value, force, field)
 
 
@@ -204,7 +199,6 @@ class Coulomb(AbstractJointForce):
         that of h . h + floor^2, N. Of reactions only.
     coordinate : str, optional
         The name of the coordinate, if the joint has several: "angle", "displacement", ...
-    name : str, by default "coulomb-1" and so on
     """
 
     mu: float = attrs.field(converter=_check.amount)
@@ -223,7 +217,6 @@ class Coulomb(AbstractJointForce):
             raise ValueError(f"{self._owner}: {joint} slides, without a radius; leave it out")
 
     def acts_along(self) -> tuple[Coordinate, ...]:
-        """The coordinates along which it slides."""
         return tuple(each for each in self.joint.coordinates() if each.name in self.along)
 
     @property
@@ -235,7 +228,6 @@ class Coulomb(AbstractJointForce):
         return found | {"normal": Quantity(self, "normal", "N", aspect="normal")}
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """One element."""
         of = self.acts_along()
         given, reaction = self.normal, None
         if not isinstance(given, TimeFunction):
@@ -244,8 +236,7 @@ class Coulomb(AbstractJointForce):
         users = () if given.function is None else (given.function,)
         constant = [] if users or given.inputs else [given.constant[0]]
         p = np.array([self.mu, self.velocity, 1.0 if self.radius is None else self.radius, *constant])
-        place = np.concatenate([near(each, self.joint.bodies) for each in of])
-        law = MotionLaw("normal", users, _in_a_plane if len(of) == 2 else _along, place, p, inputs=given.inputs)
+        law = MotionLaw("normal", users, _in_a_plane if len(of) == 2 else _along, len(of), p, given.inputs)
         return (replace(along(*of, u=law) if len(of) == 1 else together(of, law), reaction=reaction),)
 
 

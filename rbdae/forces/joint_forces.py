@@ -9,14 +9,11 @@ import attrs
 
 from rbdae import _check
 from rbdae.body import Body, describe
-from rbdae.forces.base import AbstractForce, law_along
+from rbdae.forces.base import AbstractForce, Symbol, law_along
 from rbdae.forces.element import AnyElement, along
 from rbdae.forces.motion_law import NONE, Load, load
-from rbdae.forces.symbol import Symbol
 from rbdae.inputs import Input
-from rbdae.joints import JOINTS
-from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.base import AbstractJoint, FreeMotion
+from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.coordinate import Coordinate
 
 
@@ -48,13 +45,14 @@ def describe_force(kind: str, joint: object, name: str | None) -> str:
     return describe("force", kind, joint.a, joint.b, name)
 
 
-def coordinate_of(owner: str, joint: Any, name: str | None) -> Coordinate:
-    """The coordinate of a joint by its name, or its only one. Raises ValueError if there is none, or several."""
-    known: dict[str, Coordinate] = {each.name: each for each in joint.coordinates()}
+def coordinate_of(owner: str, joint: Any, name: str | None, unit: str | None = None) -> Coordinate:
+    """The coordinate of a joint by its name, or its only one, in this unit if one is wanted. Raises ValueError if there
+    is none, or several."""
+    known: dict[str, Coordinate] = {each.name: each for each in joint.coordinates() if unit in (None, each.unit)}
     if not known:
-        raise ValueError(
-            f"{owner}: {describe_joint(joint)} has no coordinate to act on; revolute and prismatic ones do"
-        )
+        able = {"rad": "revolute", "m": "prismatic"}.get(unit or "", "revolute and prismatic")
+        in_unit = "" if unit is None else f" in {unit}"
+        raise ValueError(f"{owner}: {describe_joint(joint)} has no coordinate{in_unit} to act on; {able} ones do")
     if name is None and len(known) > 1:
         raise ValueError(f"{owner}: {describe_joint(joint)} has the coordinates {', '.join(known)}; name one of them")
     if name is not None and not (isinstance(name, str) and name in known):
@@ -67,35 +65,12 @@ def describe_joint(joint: Any) -> str:
     return f"joint {joint.name!r}" if joint.name is not None else f"joint {type(joint).__name__}"
 
 
-def with_axis(owner: str, joint: AbstractJoint, *motions: FreeMotion) -> AbstractAxialJoint:
-    """The joint. Raises unless it has an axis, and leaves one of the motions free if some are named."""
-    if isinstance(joint, AbstractAxialJoint):
-        if not motions or joint.free_motions.intersection(motions):
-            return joint
-        what = f"leaves no {' or '.join(motions)} free along its axis"
-    else:
-        what = "has no axis"
-    wanted = motions or ("rotation", "translation")
-    able = ", ".join(kind.__name__ for kind in JOINTS if kind.free_motions.intersection(wanted))
-    raise ValueError(f"{owner}: {describe_joint(joint)} {what}; take one of the joints {able}")
-
-
-def about_or_along(owner: str, joint: AbstractJoint, turns: bool) -> Coordinate:
-    """The angle about the axis of a joint, if it `turns`, or the displacement along it. Raises for joints without."""
-    axial = with_axis(owner, joint, "rotation" if turns else "translation")
-    return axial.angle_about_axis() if turns else axial.displacement_along_axis()
-
-
 def _load(value: Any, motor: Any = None, field: Any = None) -> Load | None:
     """A torque or force, if it is given, along a coordinate of its kind."""
     if value is None:
         return None
-    owner, turns = motor._owner, field.name == "torque"
-    of = motor.chosen(turns)
-    if of.unit != ("rad" if turns else "m"):
-        other = "force" if turns else "torque"
-        raise ValueError(f"{owner}: along {motor.coordinate!r}, in {of.unit}, there is a {other}; give {other}=")
-    return load(owner, field.name, value, of, motor.bodies, motor.inputs)
+    of = coordinate_of(motor._owner, motor.joint, motor.coordinate, "rad" if field.name == "torque" else "m")
+    return load(motor._owner, field.name, value, of, motor.bodies, motor.inputs)
 
 
 @final
@@ -105,9 +80,9 @@ class Motor(AbstractJointForce):
 
     Parameters
     ----------
-    joint : AbstractAxialJoint
-        With a free rotation about an axis (revolute, cylindrical, planar) for a torque, with a free translation along
-        one (prismatic, cylindrical) for a force.
+    joint : AbstractJoint
+        With an angle (revolute, cylindrical, planar, screw) for a torque, with a displacement (prismatic, cylindrical)
+        for a force.
     torque : float, Input or callable
         N m: a number, an input of the system, a function (t), or a law (t, angle, rate) of the joint's angle (rad) and
         its rate (rad/s), such as ``lambda t, angle, rate: -2.0 * rate + sin(angle)``; plain Python, or compiled by
@@ -118,9 +93,8 @@ class Motor(AbstractJointForce):
         Names and inputs of the system that the law reads: with ``inputs={"gain": system.add_input("gain")}`` the law is
         one of (t, angle, rate, u), such as ``lambda t, angle, rate, u: -u.gain * rate``.
     coordinate : str, optional
-        The name of the coordinate on which it acts, if that is not about or along the axis: "x" or "y" of a planar
-        joint (force), "angle_a" or "angle_b" of a universal one (torque).
-    name : str, by default "motor-1" and so on
+        The name of the coordinate on which it acts, if the joint has several: "x" or "y" of a planar joint (force),
+        "angle_a" or "angle_b" of a universal one (torque).
 
     Notes
     -----
@@ -138,51 +112,41 @@ class Motor(AbstractJointForce):
         if (self.torque is None) == (self.force is None):
             raise ValueError(f"{self._owner}: give either torque= (about the axis) or force= (along it)")
 
-    def chosen(self, turns: bool) -> Coordinate:
-        """The coordinate that is named, or that about or along the axis."""
-        if self.coordinate is not None:
-            return coordinate_of(self._owner, self.joint, self.coordinate)
-        return about_or_along(self._owner, self.joint, turns)
-
     def acts_along(self) -> tuple[Coordinate]:
-        """The coordinate on which it acts."""
-        return (self.chosen(self.force is None),)
+        unit = "rad" if self.force is None else "m"
+        return (coordinate_of(self._owner, self.joint, self.coordinate, unit),)
 
     @property
     def symbol(self) -> Symbol | None:
-        """A turn about the axis, or an arrow between the points of the joint; none of other coordinates."""
+        (of,), joint = self.acts_along(), self.joint
         if self.coordinate is not None:
             return None
-        joint = with_axis(self._owner, self.joint)
         points = ((joint.a, joint.at_a), (joint.b, joint.at_b))
-        if self.force is not None:
-            return Symbol("arrow", points)
-        return Symbol("turn", points[:1], axis=joint.axis_a)
+        return Symbol("arrow", points) if of.unit == "m" else Symbol("turn", points[:1], axis=of.axis)
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """One element."""
         return (along(*self.acts_along(), u=self.torque or self.force or NONE),)
 
 
-def _joint_with_motion(joint: AbstractAxialJoint, force: Any = None, field: Any = None) -> AbstractAxialJoint:
-    """The joint, which has an axis and leaves the motion free."""
-    return with_axis(describe_force(type(force).__name__, joint, force.name), joint, force.motion)
+def _joint_with_one(joint: AbstractJoint, force: Any = None, field: Any = None) -> AbstractJoint:
+    """The joint, which has one coordinate of this kind."""
+    coordinate_of(describe_force(type(force).__name__, joint, force.name), joint, None, force.unit)
+    return joint
 
 
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class AbstractAxisSpring(AbstractJointForce):
-    """A spring, a damper and a load along a free motion of a joint about or along its axis."""
+    """A spring, a damper and a load along the angle or the displacement of a joint."""
 
-    motion: ClassVar[FreeMotion]
+    unit: ClassVar[str]
 
-    joint: AbstractAxialJoint = attrs.field(converter=_joint_with_motion)
+    joint: AbstractJoint = attrs.field(converter=_joint_with_one)
     inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
     stiffness: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
     damping: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
 
     def acts_along(self) -> tuple[Coordinate]:
-        """The angle about the axis, or the displacement along it."""
-        return (about_or_along(self._owner, self.joint, self.motion == "rotation"),)
+        return (coordinate_of(self._owner, self.joint, None, self.unit),)
 
 
 @final
@@ -198,17 +162,14 @@ class TorsionalSpringDamper(AbstractAxisSpring):
 
     Parameters
     ----------
-    joint : AbstractAxialJoint
-        With a free rotation about an axis: revolute, cylindrical, planar.
+    joint : AbstractJoint
+        With one angle: revolute, cylindrical, planar, screw.
     stiffness, damping : float
         N m/rad and N m s/rad.
     angle : float
         Of rest, rad.
     torque : float, Input or callable, optional
-        N m: a number, a function (t), or a law (t, angle, rate) as that of `rbdae.forces.Motor`.
-    inputs : mapping, optional
-        Names and inputs of the system that the law reads, as those of `rbdae.forces.Motor`.
-    name : str, by default "torsion-1" and so on
+        N m: a number, a function (t), or a law (t, angle, rate), with `inputs`, as of `rbdae.forces.Motor`.
 
     Notes
     -----
@@ -224,18 +185,16 @@ class TorsionalSpringDamper(AbstractAxisSpring):
 
     default_name: ClassVar = "torsion"
 
-    motion: ClassVar[FreeMotion] = "rotation"
+    unit: ClassVar[str] = "rad"
 
     angle: float = attrs.field(default=0.0, converter=_check.quantity, kw_only=True)
     torque: Load = attrs.field(default=NONE, converter=law_along, kw_only=True)
 
     @property
     def symbol(self) -> Symbol:
-        """A coil about the axis."""
-        return Symbol("coil", ((self.joint.a, self.joint.at_a),), axis=self.joint.axis_a)
+        return Symbol("coil", ((self.joint.a, self.joint.at_a),), axis=self.acts_along()[0].axis)
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """One element."""
         return (along(*self.acts_along(), self.stiffness, self.damping, self.angle, self.torque),)
 
 
@@ -254,31 +213,26 @@ class TranslationalSpringDamper(AbstractAxisSpring):
 
     Parameters
     ----------
-    joint : AbstractAxialJoint
-        With a free translation along an axis: prismatic, cylindrical.
+    joint : AbstractJoint
+        With one displacement: prismatic, cylindrical, point on line, screw.
     stiffness, damping : float
         N/m and N s/m.
     displacement : float
         Of rest, m.
     force : float, Input or callable, optional
-        N: a number, a function (t), or a law (t, displacement, rate) as that of `rbdae.forces.Motor`.
-    inputs : mapping, optional
-        Names and inputs of the system that the law reads, as those of `rbdae.forces.Motor`.
-    name : str, by default "slide-1" and so on
+        N: a number, a function (t), or a law (t, displacement, rate), with `inputs`, as of `rbdae.forces.Motor`.
     """
 
     default_name: ClassVar = "slide"
 
-    motion: ClassVar[FreeMotion] = "translation"
+    unit: ClassVar[str] = "m"
 
     displacement: float = attrs.field(default=0.0, converter=_check.quantity, kw_only=True)
     force: Load = attrs.field(default=NONE, converter=law_along, kw_only=True)
 
     @property
     def symbol(self) -> Symbol:
-        """A spring between the points of the joint."""
         return Symbol("spring", ((self.joint.a, self.joint.at_a), (self.joint.b, self.joint.at_b)))
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """One element."""
         return (along(*self.acts_along(), self.stiffness, self.damping, self.displacement, self.force),)

@@ -8,11 +8,10 @@ import attrs
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.forces.base import AbstractBodyForce
+from rbdae.forces.base import AbstractBodyForce, Symbol
 from rbdae.forces.element import AnyElement, frame_of, point_force, vector_law
 from rbdae.forces.element import torque as torque_element
 from rbdae.forces.motion_law import TimeFunction
-from rbdae.forces.symbol import Symbol
 
 
 @final
@@ -32,7 +31,6 @@ class Force(AbstractBodyForce):
         The point in the body frame.
     frame : "space" or "body"
         Where the components are: in space, or in the frame of the body (a thrust that turns with it).
-    name : str, by default "force-1" and so on
     """
 
     force: TimeFunction = attrs.field(converter=vector_law)
@@ -41,11 +39,9 @@ class Force(AbstractBodyForce):
 
     @property
     def symbol(self) -> Symbol:
-        """A vector at the point."""
         return Symbol("force", ((self.body, self.at),), law=self.force, turning=self.frame == "body")
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """One element."""
         return (point_force(self.at, self.force, self.frame == "body"),)
 
 
@@ -64,7 +60,6 @@ class Torque(AbstractBodyForce):
         N m; a function tau(t) -> (3,) of the time, plain Python or compiled by numba.
     frame : "space" or "body"
         Where the components are.
-    name : str, by default "torque-1" and so on
     """
 
     torque: TimeFunction = attrs.field(converter=vector_law)
@@ -72,9 +67,7 @@ class Torque(AbstractBodyForce):
 
     @property
     def symbol(self) -> Symbol:
-        """A turn about the vector, at the centre of mass."""
         return Symbol("torque", ((self.body, self.body.center_of_mass),), law=self.torque, turning=self.frame == "body")
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """One element."""
         return (torque_element(self.torque, self.frame == "body"),)

@@ -71,27 +71,24 @@ class MotionLaw:
     what : its name in messages
     users : the user's functions
     fill : makes f(t, x, out) of them, x = (s, sdot, p, u)
-    near : (n,) displacements near the start
+    n : number of displacements
     parameters : (k,) p; code of a model loads them, so that laws with other constants need no other code
     inputs : (m,) u
+    near : displacements near the start, at which laws of users are tried
     """
 
     what: str
     users: tuple[Callable[..., Any], ...]
     fill: Maker
-    near: Vec
+    n: int
     parameters: Vec = field(default_factory=lambda: np.zeros(0))
     inputs: tuple[Input, ...] = ()
+    near: float = 0.0
 
     @property
     def n_arguments(self) -> int:
         """The length of x."""
         return 2 * self.n + len(self.parameters) + len(self.inputs)
-
-    @property
-    def n(self) -> int:
-        """Number of displacements."""
-        return len(self.near)
 
     @property
     def by_position(self) -> bool:
@@ -108,9 +105,12 @@ class MotionLaw:
         return replace(self, users=users, fill=fill, inputs=inputs)
 
     def check(self, owner: str, t: float, inputs: Sequence[float] = ()) -> None:
-        """Call it near the start, under these inputs. Raises TypeError or ValueError unless it gives finite numbers."""
+        """Call one with users' functions near the start, under these inputs. Raises TypeError or ValueError unless it
+        gives finite numbers."""
+        if not self.users:
+            return
         out = np.full(self.n, np.nan)
-        x = np.concatenate([self.near, np.zeros(self.n), self.parameters.real, inputs])
+        x = np.concatenate([np.full(self.n, self.near), np.zeros(self.n), self.parameters.real, inputs])
         self.fill(self.users)(t, x, out)
         _check.array(owner, f"{self.what} at t = {t:g}", out, (self.n,), remedy="correct the function")
 
@@ -173,10 +173,10 @@ def placed(bodies: tuple[Body, ...]) -> Vec:
     return np.concatenate([*parts, ground])[:24]
 
 
-def near(coordinate: Coordinate, bodies: tuple[Body, ...]) -> Vec:
-    """Its value where the bodies were placed, (1,)."""
-    with np.errstate(invalid="ignore"):  # a length of zero has no rate
-        return np.atleast_1d(coordinate.values(placed(bodies).real, np.zeros(24))[0].real)
+def near(coordinate: Coordinate, bodies: tuple[Body, ...]) -> float:
+    """Its value where the bodies were placed."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # a length of zero has no rate
+        return float(coordinate.values(placed(bodies).real, np.zeros(24))[0].real)
 
 
 def load(owner: str, what: str, value: object, of: Coordinate, bodies: tuple[Body, ...], inputs: Any) -> Load:
@@ -208,7 +208,7 @@ def load(owner: str, what: str, value: object, of: Coordinate, bodies: tuple[Bod
         wanted = f"(t) or ({names})" if read is None else f"({names}, u) of its inputs"
         raise TypeError(f"{owner}: {what} must be a number or a function {wanted}, got {_check.show(value)}")
     fill = partial(of_one_displacement, f"{owner}: {what}", None if read is None else tuple(read))
-    return MotionLaw(what, (value,), fill, near(of, bodies), inputs=tuple((read or {}).values()))
+    return MotionLaw(what, (value,), fill, 1, inputs=tuple((read or {}).values()), near=near(of, bodies))
 
 
 def _binds(signature: inspect.Signature, n: int) -> bool:

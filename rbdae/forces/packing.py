@@ -6,20 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
-from rbdae.forces.element import (
-    Element,
-    Form,
-    StateElement,
-    composed,
-    values_of_forms,
-    winding_name,
-)
-from rbdae.forces.eliminated import Eliminated, Unknowns
+from rbdae.forces.element import Element, Form, StateElement, composed, values_of_forms, winding_name
+from rbdae.forces.eliminated import Eliminated
 from rbdae.inputs import Input, Sources
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import of_scalars
@@ -46,11 +39,10 @@ class Winding:
         return float(np.arctan2(sine, cosine))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Algebraic:
+class Algebraic(NamedTuple):
     """Algebraic unknowns of one element: where its states begin, how many there are, its bodies, inputs, constants."""
 
-    of: Unknowns
+    of: Eliminated
     state: int
     n_states: int
     bodies: tuple[int, ...]
@@ -60,12 +52,12 @@ class Algebraic:
     def solved(self, t: Vec, motion: Mat, states: Mat, inputs: Vec, constants: Vec, *, near: bool = False) -> Mat:
         """Its algebraic unknowns (m, n) at times (m,), of the natural coordinates and rates of its bodies (m, bodies,
         24), its states (m, n_states), all inputs and all constants; `near` those that are among the states. Raises as
-        `Unknowns.solved`."""
+        `Eliminated.solved`."""
         m, before = len(t), self.of.at - 24 * len(self.bodies)
-        here = [motion[..., :12].reshape(m, -1), motion[..., 12:].reshape(m, -1), states[:, :before]]
+        x = [motion[..., :12].reshape(m, -1), motion[..., 12:].reshape(m, -1), states[:, :before]]
         numbers = np.concatenate([inputs[list(self.inputs)], constants[self.constants].real])
-        here += [np.zeros((m, self.of.n)), np.broadcast_to(numbers, (m, len(numbers)))]
-        return self.of.solved(t, np.concatenate(here, axis=1), states[:, before:] if near else None)
+        x += [np.zeros((m, self.of.n)), np.broadcast_to(numbers, (m, len(numbers)))]
+        return self.of.solved(t, np.concatenate(x, axis=1), states[:, before:] if near else None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,9 +228,9 @@ class _Packing:
         elif law.law is None:
             raise ValueError(f"{owner}: its law cannot be recorded: {law.why}; algebraic unknowns need that")
         else:
-            of = Unknowns(owner, law, element.names[m:], 2 * n + m, begin[m:])
+            of = Eliminated(owner, law, element.names[m:], 2 * n + m, begin[m:])
             self._unknowns.append(Algebraic(of, int(row["state"]), len(left), bodies, mine, places))
-            whole: Any = Eliminated(of) if explicit else law
+            whole: Any = of if explicit else law
             gone = len(element.names) - len(left)
             self._add_law(row, whole, whole.slopes, n_in - gone, n_out - gone)
         if element.potential is not None:

@@ -9,10 +9,9 @@ import attrs
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.forces.base import AbstractPairForce, law_along
+from rbdae.forces.base import AbstractPairForce, Symbol, law_along
 from rbdae.forces.element import AnyElement, along
 from rbdae.forces.motion_law import NONE, Load
-from rbdae.forces.symbol import Symbol
 from rbdae.inputs import Input
 from rbdae.quantities.coordinate import Coordinate, distance
 
@@ -31,21 +30,17 @@ class SpringDamper(AbstractPairForce):
 
     Parameters
     ----------
-    a : Body
-    b : Body, optional
-        Without it, the ground of the system to which the spring is added.
+    a, b : Body
+        Without b, the ground.
     stiffness, damping : float
         N/m and N s/m.
     length : float
         Free length, m.
     force : float, Input or callable, optional
         Tension of an actuator, N: a number, a function (t), or a law (t, length, rate) of the distance of the points
-        (m) and its rate (m/s), as that of `rbdae.forces.Motor`.
-    inputs : mapping, optional
-        Names and inputs of the system that the law reads, as those of `rbdae.forces.Motor`.
+        (m) and its rate (m/s), with `inputs`, as of `rbdae.forces.Motor`.
     at_a, at_b : (3,) array_like
         The points in the body frames.
-    name : str, by default "springdamper-1" and so on
     """
 
     inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
@@ -62,9 +57,7 @@ class SpringDamper(AbstractPairForce):
 
     @property
     def symbol(self) -> Symbol:
-        """A spring between the points."""
         return Symbol("spring", tuple(zip(self.bodies, (self.at_a, self.at_b), strict=False)))
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """One element."""
         return (along(*self.acts_along(), self.stiffness, self.damping, self.length, self.force, -1.0),)

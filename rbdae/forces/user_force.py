@@ -67,7 +67,6 @@ class UserForce(AbstractForce):
         96 evaluations of the force for each Jacobian, with an error of the order of the step squared.
     potential : callable, optional
         V (J).
-    name : str, by default "user-1" and so on
     """
 
     default_name: ClassVar = "user"
@@ -111,6 +110,5 @@ class UserForce(AbstractForce):
         return (self.body,) if self.other is None else (self.body, self.other)
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """One element."""
         jacobian = None if self.jacobian is None else Composed([self.jacobian], _by_rows)
         return (StateElement(self.force, jacobian or self.difference_step, potential=self.potential),)

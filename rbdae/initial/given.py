@@ -16,7 +16,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Bools, Mat, Vec, cross
 from rbdae.body import INITIAL_VALUES
-from rbdae.joints.primitives import Coincidence, Distance, Dot1, Dot2
+from rbdae.joints.primitives import Coincidence, Combination, Distance, Dot1, Dot2
 from rbdae.multibody.system.bodies import BodyMotion
 from rbdae.multibody.system.model import Model
 from rbdae.problem.start import Assembly, Change
@@ -36,12 +36,14 @@ _GAPS = {
     Dot1: "directions are {:.3g} deg off",
     Dot2: "points are {:.3g} m off",
     Distance: "points are not at the given distance",
+    Combination: "its law is off by {:.3g}",
 }
 _RATES = {
     Coincidence: "velocities of the points differ by {:.3g} m/s",
     Dot1: "angular velocities differ by {:.3g} rad/s",
     Dot2: "velocities of the points differ by {:.3g} m/s",
     Distance: "velocities along the rod differ",
+    Combination: "the rate of its law is {:.3g}",
 }
 
 _COLUMNS = {"x": [0], "y": [1], "z": [2], "position": [0, 1, 2], "orientation": [3, 4, 5]}

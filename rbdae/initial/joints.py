@@ -4,8 +4,8 @@ Over the natural coordinates Z = (x, d1, d2, d3) of two bodies every equation is
 
     g = scale P . Q - offset(t),  P = sum A_k(t) Z_k,  Q = q + sum B_k Z_k,
 
-where q is a unit vector in equations that are linear in Z, and zero in all others. Gradients refer to displacements and
-turns about the axes of the bodies, dR = R [dtheta]x ([NS], sections 2 and 5).
+where q is a unit vector in equations that are linear in Z, and zero in all others; or a law of such g. Gradients refer
+to displacements and turns about the axes of the bodies, dR = R [dtheta]x ([NS], sections 2 and 5).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Mat, Vec
-from rbdae.joints.base import Rheonomic
-from rbdae.kernels.constraints.drives import ANGLE, LENGTH
+from rbdae._arrays import Mat, Vec
+from rbdae.kernels.constraints.drives import drive
+from rbdae.kernels.user_functions import UserFunction, user_function
 from rbdae.multibody.system.bodies import BodyMotion
 from rbdae.multibody.system.model import Model
 from rbdae.problem.contract import ProjectionError
@@ -41,19 +41,19 @@ class Joints:
     with, `bodies` (rows, 2) are the numbers of their bodies."""
 
     def __init__(self, model: Model, t: float) -> None:
-        table = model.primitives
+        table, self._laws = _with_parts(model.primitives)
+        for k, law in model.rheonomic.items():
+            drive(table[k], law, np.ravel(law.motion(t)))
         counts = table["n"].astype(np.int64)
         of = np.repeat(np.arange(len(table)), counts)
         component = np.arange(len(of)) - (np.cumsum(counts) - counts)[of]
         self.model, self.t = model, t
         self.sizes = model.scales.sizes(model.scales.length)
-        self.bodies = table["body"][of]
-        self._A, self._B, self._scale = table["A"][of], table["B"][of], table["scale"][of]
+        self._pairs = table["body"][of]
+        self.bodies = self._pairs[: len(self.sizes)]
+        self._A, self._A_rate, self._B, self._scale = (table[name][of] for name in ("A", "Ad", "B", "scale"))
         self._q = np.where((table["linear"] == 1)[of, None], _EYE[component], 0.0)
-        self._offset = table["offset"][of, component]
-        self._A_rate, self._offset_rate = np.zeros_like(self._A), np.zeros(len(of))
-        for k, law in model.rheonomic.items():
-            self._set_drive(law, np.flatnonzero(of == k))
+        self._offset, self._offset_rate = table["offset"][of, component], table["offset_rate"][of, component]
         bodies = model.bodies  # the ground, which is the last one, does not move
         moves = np.arange(model.n + 1) < model.n
         self._free = moves & (bodies["nt"] == 3)
@@ -62,43 +62,47 @@ class Joints:
 
     def of_origins(self, arms: Mat) -> Joints:
         """The same equations of motions of the origins; `arms` (n, 3) lead from them to the reference points."""
-        out, of = copy.copy(self), np.vstack([arms, np.zeros(3)])[self.bodies]
+        out, of = copy.copy(self), np.vstack([arms, np.zeros(3)])[self._pairs]
         out._A, out._B = (np.copy(c).reshape(-1, 2, 4) for c in (self._A, self._B))
         for c in (out._A, out._B):
             c[:, :, 1:] += c[:, :, :1] * of
         out._A, out._B = out._A.reshape(-1, 8), out._B.reshape(-1, 8)
         return out
 
-    def _set_drive(self, law: Rheonomic, rows: Ints) -> None:
-        """The coefficients and offsets of a driven primitive, and their rates."""
-        s, rate, _ = law.motion(self.t)
-        if law.kind == ANGLE:
-            assert law.e1 is not None and law.e2 is not None
-            self._A[rows, 1:4] = np.cos(s) * law.e1 + np.sin(s) * law.e2
-            self._A_rate[rows, 1:4] = rate * (np.cos(s) * law.e2 - np.sin(s) * law.e1)
-        elif law.kind == LENGTH:
-            self._offset[rows], self._offset_rate[rows] = 0.5 * s * s, s * rate
-        else:
-            self._offset[rows], self._offset_rate[rows] = s, rate
+    def _combined(self, g: Vec, rates: Mat) -> Mat:
+        """Rates or gradients of the rows, by those of all and by the values g of all."""
+        for row, parts, law in self._laws:
+            slopes, of_law = np.empty(law.n_in), law.slope
+            assert of_law is not None
+            of_law.plain(self.t, g[parts], slopes)
+            rates[row] = np.tensordot(slopes, rates[parts], 1)
+        return rates[: len(self.bodies)]
 
     # ------------------------------------------------------------ g, gdot, G
 
     def values(self, motion: BodyMotion) -> Vec:
         """g, (rows,), at a motion of the reference points."""
-        _, P, Q = self._factors(motion)
+        g = self._values(*self._factors(motion)[1:])
+        for row, parts, law in self._laws:
+            law.plain(self.t, g[parts], g[row : row + 1])
+        return g[: len(self.bodies)]
+
+    def _values(self, P: Mat, Q: Mat) -> Vec:
+        """g, with those of the parts of combinations at the end."""
         return np.asarray(self._scale * np.sum(P * Q, axis=1) - self._offset)
 
     def rates(self, motion: BodyMotion) -> Vec:
         """gdot, (rows,)."""
         Z, P, Q = self._factors(motion)
-        Zd = motion.rates[self.bodies].reshape(-1, 8, 3)
-        Pd, Qd = _combined(self._A, Zd) + _combined(self._A_rate, Z), _combined(self._B, Zd)
-        return np.asarray(self._scale * np.sum(Pd * Q + P * Qd, axis=1) - self._offset_rate)
+        Zd = motion.rates[self._pairs].reshape(-1, 8, 3)
+        Pd, Qd = _along(self._A, Zd) + _along(self._A_rate, Z), _along(self._B, Zd)
+        rates = np.asarray(self._scale * np.sum(Pd * Q + P * Qd, axis=1) - self._offset_rate)
+        return self._combined(self._values(P, Q), rates)
 
     def _factors(self, motion: BodyMotion) -> tuple[Mat, Mat, Mat]:
         """Z of the two bodies of each equation, (rows, 8, 3), P and Q."""
-        Z = motion.places[self.bodies].reshape(-1, 8, 3)
-        return Z, _combined(self._A, Z), self._q + _combined(self._B, Z)
+        Z = motion.places[self._pairs].reshape(-1, 8, 3)
+        return Z, _along(self._A, Z), self._q + _along(self._B, Z)
 
     def relative(self, g: Vec, rate: Vec) -> tuple[float, float]:
         """The largest of g and of gdot, without units."""
@@ -112,7 +116,8 @@ class Joints:
         F = (self._scale[:, None, None] * F).reshape(-1, 2, 4, 3)
         W = F[:, :, 1:] @ np.swapaxes(Z.reshape(-1, 2, 4, 3)[:, :, 1:], 2, 3)
         turn = np.stack([W[..., j, k] - W[..., k, j] for j, k in ((1, 2), (2, 0), (0, 1))], axis=-1)
-        return np.concatenate([F[:, :, 0] * self._free[self.bodies][..., None], turn], axis=2)
+        G = np.concatenate([F[:, :, 0] * self._free[self._pairs][..., None], turn], axis=2)
+        return self._combined(self._values(P, Q), G)
 
     def matrix(self, motion: BodyMotion) -> Mat:
         """G (rows, 6 n) with respect to (xdot, Omega) of all bodies."""
@@ -228,7 +233,23 @@ class Joints:
         )
 
 
-def _combined(c: Mat, Z: Mat) -> Mat:
+def _with_parts(table: Any) -> tuple[Any, list[tuple[int, slice, UserFunction]]]:
+    """Primitives, then the parts of combinations as further ones; of each combination its row, those of its parts, and
+    its law."""
+    begins, n = np.cumsum(table["n"]) - table["n"], int(table["n"].sum())
+    parts, laws = [], []
+    for k in np.flatnonzero(table["law"]).tolist():
+        law = user_function(table["law"][k])
+        own = np.repeat(table[k : k + 1], law.n_in)
+        own["A"][1:], own["B"][1:] = np.swapaxes(table["more"][k, : law.n_in - 1], 0, 1)
+        own["offset"][:, 0] = table["offset"][k, : law.n_in]
+        parts.append(own)
+        laws.append((int(begins[k]), slice(n, n + law.n_in), law))
+        n += law.n_in
+    return np.concatenate([table, *parts]).view(np.recarray), laws
+
+
+def _along(c: Mat, Z: Mat) -> Mat:
     """sum_k c_k Z_k of each equation, (rows, 3)."""
     return np.asarray((c[:, None] @ Z)[:, 0])
 

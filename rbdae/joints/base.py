@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, TypeAlias, final
+from typing import Any, ClassVar, Self, final
 
 import attrs
 import numpy as np
@@ -17,10 +17,6 @@ from rbdae.joints.primitives import Primitive
 from rbdae.motion import Motion
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, named, of_coordinates
-
-FreeMotion: TypeAlias = Literal["rotation", "translation", "plane", "ball"]
-"""A relative motion that a joint leaves free for forces: rotation about its axis, translation along its axis, the two
-translations across its axis ("plane"), or rotations about a point ("ball")."""
 
 ALL_ROTATIONS: Mat = _check.frozen(np.eye(6)[3:])
 """Rows of a twist that select the angular velocity."""
@@ -48,6 +44,9 @@ def _second_body(b: Body, joint: Any = None, field: Any = None) -> Body:
 class AbstractJoint(ABC):
     """A joint between two bodies, as data: a list of primitive constraints.
 
+    All joints and drives take two different bodies `a` and `b` of one system, one of which may be its ground, points
+    `at_a` and `at_b` in their frames, and a `name`, by default that of the class with a number, such as "rod-1".
+
     A joint supplies the following; `tests/laws` checks the laws for every joint of `rbdae.joints.JOINTS`:
 
     1. It is a final frozen value that is equal only to itself, ``attrs.frozen(eq=False)``; a class such as `Revolute`
@@ -59,22 +58,19 @@ class AbstractJoint(ABC):
        in the frames of the bodies. Laws: the number of rows never changes, and the rows are independent in every
        position in which the joint can work.
     4. `velocity_rows` gives the independent velocities of a body that hangs from another one by this joint. Law:
-       [G; S] is regular in every position of the joint. A joint without this method works in every formulation,
-       but trees that contain it take the dense form for loops: O(n^3) in place of O(n). It returns (None, None) if
-       no constant S exists.
-    5. `free_motions` are the relative motions on which forces along joints may act. Law: the primitives leave them
-       free. Empty by default: `rbdae.forces.Friction` and similar forces then refuse the joint.
+       [G; S] is regular in every position of the joint. A joint with an axis has them, and its coordinates, by
+       `AbstractAxialJoint.slides` and `.turns`.
+    5. `ball`, for a joint that leaves rotations about a point free: viscous friction acts on all of them as on one.
     6. `rheonomic`, for a drive, is the time dependence of the first primitive.
-    7. `agreements`, for a joint that keeps the relative rotation, are the directions that agree in it. The equations
-       also hold half a turn away; these directions select the intended position at the start.
-    8. `coordinates` are the numbers that it leaves free, from which its quantities follow (`quantity`). Law: on the
-       constraints the relative motion has no other part. `prescribed`, for a rod or a drive, is the coordinate that
-       its first equation prescribes.
+    7. `agreements`, for a joint that keeps the relative rotation, select the intended position at the start.
+    8. `coordinates` are the numbers that it leaves free, along which forces act, and from which its quantities follow
+       (`quantity`). Law: on the constraints the relative motion has no other part. `prescribed`, for a rod or a drive,
+       is the coordinate that its first equation prescribes.
     9. `default_name`, the name without its number ("revolute" for "revolute-1"), only if it differs from the class name
        in lower case. It is a part of labels, so it stays if the class is renamed.
     """
 
-    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset()
+    ball: ClassVar[bool] = False
     default_name: ClassVar[str] = ""
 
     name: str | None = attrs.field(default=None, kw_only=True)

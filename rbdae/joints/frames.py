@@ -45,7 +45,12 @@ def normal_b(value: ArrayLike | None, joint: Any = None, field: Any = None) -> V
     """A perpendicular of `axis_b`, by default the direction of `normal_a` at the start, made perpendicular."""
     if value is not None:
         return _normal(joint._owner, "b", value, joint.axis_b)
-    out = _across(_seen_from(joint.b, joint.a, joint.normal_a), joint.axis_b)
+    return normal_as_placed(joint, joint.normal_a)
+
+
+def normal_as_placed(joint: Any, v: Vec) -> Vec:
+    """A direction of the first body, across the axis of the second body and in its frame."""
+    out = _across(_seen_from(joint.b, joint.a, v), joint.axis_b)
     if np.linalg.norm(out) < 1e-6:  # the axes are at right angles, far from the joint's position
         out = perpendicular(joint.axis_b)
     return _check.frozen(_unit(out))

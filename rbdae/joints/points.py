@@ -1,17 +1,20 @@
-"""A point of one body stays on a line, or in a plane, of the other."""
+"""Joints of points: two keep their distance, or one stays on a line, or in a plane, of the other body."""
 
 from __future__ import annotations
 
-from typing import final
+import math
+from typing import Any, final
 
 import attrs
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec, cross
+from rbdae._arrays import Mat, Vec
 from rbdae.joints import frames
 from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.primitives import Dot2
-from rbdae.quantities.coordinate import Coordinate
+from rbdae.joints.base import AbstractJoint
+from rbdae.joints.primitives import Distance, Dot2
+from rbdae.quantities.coordinate import Coordinate, distance
+from rbdae.quantities.quantity import Quantity, of_coordinates
 
 
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
@@ -32,30 +35,25 @@ class PointOnLine(AbstractPointJoint):
 
     Parameters
     ----------
-    a, b : Body
-        Two different bodies of one system; one may be its ground.
     at_a, at_b : (3,) array_like
         A point of the line in the frame of `a`, and the point that stays on it in the frame of `b`.
     axis_a : (3,) array_like
         The line; in the frame of `a`, of any length.
-    name : str, by default "pointonline-1" and so on
     normal_a : (3,) array_like, optional
         Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
     """
 
     __slots__ = ()
 
-    def coordinates(self) -> tuple[Coordinate]:
-        return (self.displacement_along_axis(),)
+    slides, turns = "u", "nmu"
 
     def velocity_rows(self) -> tuple[Mat, None]:
         """Rows of the body with the line: the slide along it, and all rotations."""
-        return self._rows(0, "u", "nmu"), None
+        return self._rows(0), None
 
     def primitives(self) -> tuple[Dot2, Dot2]:
         """Two distances from planes through the line."""
-        across = cross(self.axis_a, self.normal_a)
-        return Dot2(self.normal_a, self.at_a, self.at_b), Dot2(across, self.at_a, self.at_b)
+        return self.point_on_axis()
 
 
 @final
@@ -66,27 +64,67 @@ class PointOnPlane(AbstractPointJoint):
 
     Parameters
     ----------
-    a, b : Body
-        Two different bodies of one system; one may be its ground.
     at_a, at_b : (3,) array_like
         A point of the plane in the frame of `a`, and the point that stays in it in the frame of `b`.
     axis_a : (3,) array_like
         The plane's normal; in the frame of `a`, of any length.
-    name : str, by default "pointonplane-1" and so on
     normal_a : (3,) array_like, optional
         Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
     """
 
     __slots__ = ()
 
-    def coordinates(self) -> tuple[Coordinate, Coordinate]:
-        """The displacements x along normal_a and y along axis_a x normal_a."""
-        return self.displacements_across_axis()
+    slides, turns = "nm", "nmu"
 
     def velocity_rows(self) -> tuple[Mat, None]:
         """Rows of the body with the plane: two slides in it, and all rotations."""
-        return self._rows(0, "nm", "nmu"), None
+        return self._rows(0), None
 
     def primitives(self) -> tuple[Dot2]:
         """The distance from the plane."""
         return (Dot2(self.axis_a, self.at_a, self.at_b),)
+
+
+def _length(value: float | None, rod: Any = None, field: Any = None) -> float:
+    """A length with a positive square, by default the distance between the ends as placed."""
+    a, b, remedy = rod.a, rod.b, "use Spherical for points that stay together"
+    if value is None:
+        placed = math.hypot(*(b.position + b.rotation @ rod.at_b - a.position - a.rotation @ rod.at_a))
+        what = "length (of the bodies as placed)"
+        l = _check.positive(rod._owner, what, placed, f"place them apart, or {remedy}")
+    else:
+        l = _check.positive(rod._owner, "length", value, remedy)
+    if not 0.0 < 0.5 * l * l < math.inf:
+        raise ValueError(f"{rod._owner}: length {l:g} has no square among the floats; use SI units, or {remedy}")
+    return l
+
+
+@final
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class Rod(AbstractJoint):
+    """A massless rod with a ball joint at each end; one equation. Its quantity is the tension, force.
+
+    Parameters
+    ----------
+    at_a, at_b : (3,) array_like
+        The rod's ends in each body's frame.
+    length : float, optional
+        m; by default the distance between the ends at the start.
+    """
+
+    length: float = attrs.field(default=None, converter=_length)
+
+    def prescribed(self) -> Coordinate:
+        return distance("length", self.at_a, self.at_b)
+
+    @property
+    def quantities(self) -> dict[str, Quantity]:
+        """Only the tension: the length is constant."""
+        return {name: each for name, each in of_coordinates(self, [self.prescribed()]).items() if name == "force"}
+
+    def velocity_rows(self) -> tuple[None, None]:
+        """None: the rod's direction turns in both bodies."""
+        return None, None
+
+    def primitives(self) -> tuple[Distance]:
+        return (Distance(self.at_a, self.at_b, self.length),)

@@ -1,48 +1,46 @@
-"""Primitive constraints of all joints; each is at most quadratic in natural coordinates.
+"""Primitive constraints of all joints; most are at most quadratic in natural coordinates.
 
 A primitive is a law on ``Z = (x_1, d1_1, d2_1, d3_1, x_2, d1_2, d2_2, d3_2)``, eight 3-vectors of two bodies,
-through two coefficient vectors A, B in R^8::
+through two coefficient vectors A, B in R^8 (`rbdae.quantities.forms`)::
 
     P = sum_k A_k Z_k,    Q = sum_k B_k Z_k
 
-    linear:    g = P - offset                  (3 rows)
-    bilinear:  g = scale P . Q - offset[0]     (1 row)
+    linear:       g = P - offset                    (3 rows)
+    bilinear:     g = scale P . Q - offset[0]       (1 row)
+    combination:  g = function(q_1, ..., q_m)       (1 row) of the values q of at most three bilinear ones
 
-Points are given in body frames, from the frame's origin. About another point c of body 1 the coefficients
-become ``A[1:4] - A[0] c``; the same holds for body 2 and for B.
+Points are given in body frames, from the frame's origin.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, TypeAlias, final
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, TypeAlias, final
 
 import attrs
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Varied, Vec
+from rbdae.quantities.forms import direction, point
 
-Kind: TypeAlias = Literal["linear", "bilinear"]
-
-
-def _coefficients(first: float, r1: Vec, second: float, r2: Vec) -> Vec:
-    return _check.frozen(np.concatenate([[first], r1, [second], r2]))
+Kind: TypeAlias = Literal["linear", "bilinear", "combination"]
 
 
-def _offset(value: float) -> Vec:
-    return _check.frozen(np.array((value, 0.0, 0.0)))
+def _offset(value: Any) -> Vec:
+    return _check.frozen(np.array((value, 0.0, 0.0)) if np.ndim(value) == 0 else value)
 
 
 @attrs.frozen(eq=False)
 class _Primitive:
-    """Coefficients of one law."""
+    """Coefficients of one law; the offset of a bilinear one is a number."""
 
     rows: ClassVar[int] = 1
     kind: ClassVar[Kind] = "bilinear"
     scale: ClassVar[float] = 1.0
-    A: Vec
-    B: Vec
-    offset: Vec
+    A: Vec = attrs.field(converter=_check.frozen)
+    B: Vec = attrs.field(converter=_check.frozen)
+    offset: Vec = attrs.field(converter=_offset)
 
 
 @final
@@ -55,10 +53,8 @@ class Coincidence(_Primitive):
     kind: ClassVar[Kind] = "linear"
 
     def __init__(self, r1: ArrayLike, r2: ArrayLike, offset: ArrayLike = (0.0, 0.0, 0.0)) -> None:
-        point1 = _check.vector("Coincidence", "r1", r1)
-        point2 = _check.vector("Coincidence", "r2", r2)
         apart = _check.vector("Coincidence", "offset", offset)
-        super().__init__(_coefficients(1.0, point1, -1.0, -point2), _check.frozen(np.zeros(8)), apart)
+        super().__init__(-_between("Coincidence", r1, r2), np.zeros(8), apart)
 
 
 @final
@@ -68,9 +64,8 @@ class Dot1(_Primitive):
     __slots__ = ()
 
     def __init__(self, a: ArrayLike, b: ArrayLike, value: float = 0.0) -> None:
-        A = _coefficients(0.0, _check.axis("Dot1", "axis a", a), 0.0, _check.ORIGIN)
-        B = _coefficients(0.0, _check.ORIGIN, 0.0, _check.axis("Dot1", "axis b", b))
-        super().__init__(A, B, _offset(_check.number("Dot1", "value", value)))
+        A, B = direction(_check.axis("Dot1", "axis a", a), 0), direction(_check.axis("Dot1", "axis b", b), 1)
+        super().__init__(A, B, _check.number("Dot1", "value", value))
 
 
 @final
@@ -80,11 +75,8 @@ class Dot2(_Primitive):
     __slots__ = ()
 
     def __init__(self, a: ArrayLike, r1: ArrayLike, r2: ArrayLike, value: float = 0.0) -> None:
-        point1 = _check.vector("Dot2", "r1", r1)
-        point2 = _check.vector("Dot2", "r2", r2)
-        A = _coefficients(0.0, _check.axis("Dot2", "axis a", a), 0.0, _check.ORIGIN)
-        arm = _coefficients(-1.0, -point1, 1.0, point2)
-        super().__init__(A, arm, _offset(_check.number("Dot2", "value", value)))
+        A = direction(_check.axis("Dot2", "axis a", a), 0)
+        super().__init__(A, _between("Dot2", r1, r2), _check.number("Dot2", "value", value))
 
 
 @final
@@ -96,15 +88,40 @@ class Distance(_Primitive):
     scale: ClassVar[float] = 0.5
 
     def __init__(self, r1: ArrayLike, r2: ArrayLike, length: float) -> None:
-        point1 = _check.vector("Distance", "r1", r1)
-        point2 = _check.vector("Distance", "r2", r2)
-        remedy = "use Coincidence for points that stay together"
+        arm, remedy = _between("Distance", r1, r2), "use Coincidence for points that stay together"
         l = length if isinstance(length, Varied) else _check.positive("Distance", "length", length, remedy)
         # At length 0 the gradient vanishes and the constraint is lost, as with a square that underflows.
         if not 0.0 < 0.5 * l * l < np.inf:
             raise ValueError(f"Distance: length {l:g} has no square among the floats; use SI units")
-        arm = _coefficients(-1.0, -point1, 1.0, point2)
-        super().__init__(arm, arm, _offset(0.5 * l * l))
+        super().__init__(arm, arm, 0.5 * l * l)
 
 
-Primitive: TypeAlias = Coincidence | Dot1 | Dot2 | Distance
+@final
+@attrs.frozen(eq=False, init=False)
+class Combination(_Primitive):
+    """function(q) = 0 of the values q of one to three bilinear primitives, of any shape.
+
+    The function takes an array of numbers or symbols and returns one number by plain arithmetic, such as
+    ``lambda q: q[0] * np.cos(q[1])``. It is recorded, and its derivatives follow. If parts contain points, the first
+    does. As its arguments do not change when both bodies move as one, the schemes that keep momenta keep them here.
+    """
+
+    kind: ClassVar[Kind] = "combination"
+
+    function: Callable[[Any], Any]
+    parts: tuple[Dot1 | Dot2 | Distance, ...]
+
+    def __init__(self, function: Callable[[Any], Any], *parts: Dot1 | Dot2 | Distance) -> None:
+        if not 1 <= len(parts) <= 3 or any(part.kind != "bilinear" for part in parts):
+            raise ValueError(f"Combination: give one to three of Dot1, Dot2 and Distance, got {len(parts)} parts")
+        offsets = np.array([*(part.offset[0] for part in parts), 0.0, 0.0])[:3]
+        self.__attrs_init__(parts[0].A, parts[0].B, offsets, function, parts)
+
+
+def _between(owner: str, r1: ArrayLike, r2: ArrayLike) -> Vec:
+    """The vector from a point of the first body to a point of the second."""
+    return point(_check.vector(owner, "r2", r2), 1.0, 1) + point(_check.vector(owner, "r1", r1), -1.0, 0)
+
+
+Primitive: TypeAlias = Coincidence | Dot1 | Dot2 | Distance | Combination
+"""Primitive constraints that a joint may consist of."""

@@ -11,7 +11,6 @@ from rbdae import _check
 from rbdae._arrays import Vec, cross
 from rbdae.joints import frames
 from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Coincidence, Dot1
 from rbdae.quantities.coordinate import Coordinate, angle, turned
 
@@ -28,19 +27,16 @@ class Universal(AbstractAxialJoint):
 
     Parameters
     ----------
-    a, b : Body
-        Two different bodies of one system; one may be its ground.
     at_a, at_b : (3,) array_like
         The centre of the cross in each body's frame.
     axis_a, axis_b : (3,) array_like
         The arms of the cross, at right angles to each other; in each body's frame, of any length. By default z of `a`
         and x of `b`: axis_a does not determine axis_b.
-    name : str, by default "universal-1" and so on
     normal_a, normal_b : (3,) array_like, optional
         Perpendicular to the axes of their bodies, by default along the normal of the cross at the start.
     """
 
-    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
+    ball: ClassVar[bool] = True
 
     axis_b: Vec = attrs.field(default=_X_AXIS, converter=frames.axis_b)
     normal_a: Vec = attrs.field(default=None, converter=frames.normal_of_cross, kw_only=True)

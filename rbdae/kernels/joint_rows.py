@@ -15,16 +15,7 @@ from rbdae.kernels.constraints.gradients import gradients, moving_sides
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.entry import entry
 from rbdae.kernels.linear.saddle import SUSPENDED, Saddle, factorise, internal_multipliers
-from rbdae.kernels.memory import (
-    bodies,
-    head,
-    multipliers,
-    primitives,
-    right_hand_side,
-    rows,
-    solution,
-    states,
-)
+from rbdae.kernels.memory import bodies, head, multipliers, primitives, right_hand_side, rows, solution, states
 from rbdae.kernels.records import ANGULAR
 
 

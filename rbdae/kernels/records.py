@@ -62,9 +62,11 @@ BODY = np.dtype(
     align=True,
 )
 
+# of a combination there is a `law`, and `more` has A and B of its second and third parts
 PRIMITIVE = np.dtype(
     [
         ("linear", "i8"),
+        ("law", "i8"),
         ("n", "i8"),
         ("row", "i8"),
         ("body", "i8", (2,)),
@@ -72,6 +74,7 @@ PRIMITIVE = np.dtype(
         ("keep", "i8", (3,)),
         ("A", "f8", (8,)),
         ("B", "f8", (8,)),
+        ("more", "f8", (2, 2, 8)),
         ("Ad", "f8", (8,)),
         ("Add", "f8", (8,)),
         ("scale", "f8"),
@@ -189,9 +192,11 @@ STATE = np.dtype(
     align=True,
 )
 
-# working memory of one primitive: the vectors P, Q, and gradients by side (0, 1)
+# working memory of one primitive: the vectors P, Q, of a combination g with its rates in P and dg/dZ in F; gradients by
+# side (0, 1)
 ROW = np.dtype(
     [(n, "f8", (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd")]
+    + [("F", "f8", (8, 3))]
     + [(n, "f8", (2, 3, 3)) for n in ("Gx", "H", "HJ")]
     + [("Gw", "f8", (2, 3, 9))],
     align=True,

@@ -91,9 +91,14 @@ def _through_ctypes(function: Callable[..., None], n_in: int, n_out: int) -> Cal
     return call
 
 
+def user_function(at: Any) -> UserFunction:
+    """A user's function by its address."""
+    return _ALL[int(at)]
+
+
 def call_user_function(at: Any, t: Any, x: Any, out: Any) -> None:
     """Call a user's function by its address: f(t, x, out)."""
-    function = _ALL[int(at)]
+    function = user_function(at)
     x, out = x[: function.n_in], out[: function.n_out]
     if hasattr(t, "recorder"):
         out[:] = t.recorder.call(function, t, x, out)

@@ -7,8 +7,7 @@ from typing import Final, TypeAlias
 
 from rbdae import forces
 from rbdae.body import Body
-from rbdae.joints.points import PointOnLine
-from rbdae.joints.revolute import Revolute
+from rbdae.joints import PointOnLine, Revolute
 from rbdae.system import System
 
 Point: TypeAlias = tuple[float, float]

@@ -6,8 +6,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import cross
-from rbdae.joints.revolute import Revolute
-from rbdae.joints.universal import Universal
+from rbdae.joints import Revolute, Universal
 from rbdae.system import System
 
 

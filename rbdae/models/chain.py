@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from rbdae import _check
-from rbdae.joints.revolute import Revolute
-from rbdae.joints.spherical import Spherical
+from rbdae.joints import Revolute, Spherical
 from rbdae.system import System
 
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae.drives import PrescribedDisplacement
-from rbdae.joints.prismatic import Prismatic
-from rbdae.joints.revolute import Revolute
+from rbdae.joints import Prismatic, Revolute
 from rbdae.system import System
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from rbdae import forces
-from rbdae.joints.prismatic import Prismatic
-from rbdae.joints.revolute import Revolute
+from rbdae.joints import Prismatic, Revolute
 from rbdae.system import System
 
 

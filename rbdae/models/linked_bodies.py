@@ -8,7 +8,7 @@ import numpy as np
 
 from rbdae._arrays import ArrayLike, cross
 from rbdae.forces.bushing import Bushing
-from rbdae.joints.spherical import Spherical
+from rbdae.joints import Spherical
 from rbdae.system import System
 
 

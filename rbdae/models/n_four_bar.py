@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from rbdae import _check
-from rbdae.joints.points import PointOnLine
-from rbdae.joints.revolute import Revolute
+from rbdae.joints import PointOnLine, Revolute
 from rbdae.system import System
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rbdae import _check
-from rbdae.joints.revolute import Revolute
+from rbdae.joints import Revolute
 from rbdae.system import System
 
 # cvPendulum of SUNDIALS: with a rod of 1 m that starts horizontally the period is 2 s

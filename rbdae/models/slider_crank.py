@@ -8,11 +8,7 @@ import numpy as np
 
 from rbdae import forces
 from rbdae._arrays import cross
-from rbdae.joints.points import PointOnPlane
-from rbdae.joints.prismatic import Prismatic
-from rbdae.joints.revolute import Revolute
-from rbdae.joints.spherical import Spherical
-from rbdae.joints.universal import Universal
+from rbdae.joints import PointOnPlane, Prismatic, Revolute, Spherical, Universal
 from rbdae.system import System
 
 

@@ -6,7 +6,7 @@ import math
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike
-from rbdae.joints.spherical import Spherical
+from rbdae.joints import Spherical
 from rbdae.system import System
 
 

@@ -8,8 +8,8 @@ whose sine and cosine are q_1 and q_2 up to a common factor ("angle"):
     root       sdot = r_1 / (2 s)
     angle      sdot = (q_2 r_1 - q_1 r_2) / (q_1^2 + q_2^2)
 
-On the constraints of its joint sdot of an angle is
-the relative angular velocity about the axis, and -ds/dZ are the natural forces of a torque of one on the first body.
+On the constraints of its joint sdot of an angle is the relative angular velocity about the axis, and -ds/dZ are the
+natural forces of a torque of one on the first body.
 """
 
 from __future__ import annotations
@@ -64,26 +64,20 @@ class Coordinate:
 
         An angle is in (-pi, pi]; a length of zero has no gradient.
         """
-        s, rate = self._along(x)
-        g = [_gradient(A, B, x) for A, B in self.products]
-        if self.shape == "identity":
-            return s, rate, g[0]
-        if self.shape == "root":
-            return s, rate, [0.5 * a / s for a in g[0]]
-        q, _ = self._forms(x)
-        d = q[0] * q[0] + q[1] * q[1]
-        along, across = q[1] / d, q[0] / d
-        return s, rate, [along * a - across * b for a, b in zip(*g, strict=True)]
-
-    def _along(self, x: Any) -> tuple[Any, Any]:
-        """s and sdot at x."""
         q, r = self._forms(x)
+        s, slopes = self._shaped(q)
+        g = zip(*(_gradient(A, B, x) for A, B in self.products), strict=True)
+        return s, _dot(slopes, r), [_dot(slopes, each) for each in g]
+
+    def _shaped(self, q: list[Any]) -> tuple[Any, tuple[Any, ...]]:
+        """s and ds/dq."""
         if self.shape == "identity":
-            return q[0], r[0]
+            return q[0], (1.0,)
         if self.shape == "root":
             s = np.sqrt(q[0])
-            return s, 0.5 * r[0] / s
-        return np.arctan2(q[0], q[1]), (q[1] * r[0] - q[0] * r[1]) / (q[0] * q[0] + q[1] * q[1])
+            return s, (0.5 / s,)
+        d = q[0] * q[0] + q[1] * q[1]
+        return np.arctan2(q[0], q[1]), (q[1] / d, -q[0] / d)
 
     def _forms(self, x: Any) -> tuple[list[Any], list[Any]]:
         """q and r at x."""
@@ -101,7 +95,9 @@ class Coordinate:
 
     def values(self, Z: Mat, rates: Mat) -> tuple[Vec, Vec]:
         """s and sdot (...,) at Z and Zdot (..., 24)."""
-        return self._along(np.moveaxis(np.concatenate([Z, rates], axis=-1), -1, 0))
+        q, r = self._forms(np.moveaxis(np.concatenate([Z, rates], axis=-1), -1, 0))
+        s, slopes = self._shaped(q)
+        return s, _dot(slopes, r)
 
 
 def _gradient(A: Vec, B: Vec, x: Any) -> list[Any]:
@@ -111,7 +107,8 @@ def _gradient(A: Vec, B: Vec, x: Any) -> list[Any]:
 
 
 def _dot(u: Any, v: Any) -> Any:
-    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
+    first, *others = (a * b for a, b in zip(u, v, strict=True))
+    return sum(others, first)
 
 
 def angle(name: str, axis_a: Vec, normal_a: Vec, other: Vec) -> Coordinate:

@@ -13,8 +13,7 @@ import numpy as np
 
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae.body import Body
-from rbdae.forces.base import AbstractForce
-from rbdae.forces.symbol import Symbol
+from rbdae.forces.base import AbstractForce, Symbol
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, Rheonomic
 from rbdae.joints.primitives import Coincidence, Distance, Dot2
@@ -213,20 +212,21 @@ def joint_lines(joint: AbstractJoint, here: Placed, size: float, eye: Vec) -> Po
 def _axial(joint: AbstractAxialJoint, here: Placed, ends: tuple[Moving, Moving], size: float, planes: int) -> Polylines:
     """Symbol of a joint with an axis; `planes` of its equations keep its point in planes of the first body."""
     u, n = here.along(joint.a, joint.axis_a), here.along(joint.a, joint.normal_a)
-    b, free = np.cross(u, n), joint.free_motions
-    p, q = ends[::-1] if "translation" in free and joint.b.fixed else ends  # the sleeve is on the moving body
+    b, of = np.cross(u, n), joint.coordinates()
+    free = {each.name for each in of} if joint.n_constraints + len(of) >= 6 else set()
+    p, q = ends[::-1] if "displacement" in free and joint.b.fixed else ends  # the sleeve is on the moving body
     if planes >= 2:
-        yield _rail(p, q, u if "rotation" not in free or "translation" in free else n, size)
+        yield _rail(p, q, u if "angle" not in free or "displacement" in free else n, size)
     elif planes == 1:
         foot = q - np.einsum("mc,mc->m", q - p, u)[:, None] * u
         yield combined(foot, (n, b), 1.5 * size * _SQUARE)
-    if "ball" in free:
+    if joint.ball:
         yield combined(q, (u,), size * _ACROSS)
         yield combined(q, (here.along(joint.b, joint.axis_b),), size * _ACROSS)
-    elif "rotation" in free:
+    elif "angle" in free:
         yield combined(q, (u,), size * _ACROSS)
         yield arc(q, n, b, 0.5 * size)
-    elif "translation" in free:
+    elif "displacement" in free:
         yield combined(q, (u, n, b), _CUBE * 0.5 * size * np.array([1.6, 1.0, 1.0]))
     elif planes:  # a point on a line or plane
         yield from _ball(q, 0.3 * size)

@@ -29,9 +29,10 @@ def test_axis_b_left_out_is_axis_a_as_placed(kind, rng):
         for k in range(2)
     )
     axis = rng.standard_normal(3)
-    joint = kind(a, b, axis_a=axis)
+    more = cases.further(kind)
+    joint = kind(a, b, axis_a=axis, **more)
     np.testing.assert_allclose(b.rotation @ joint.axis_b, a.rotation @ axis / np.linalg.norm(axis), atol=1e-15)
-    given = kind(a, b, axis_a=axis, axis_b=joint.axis_b)
+    given = kind(a, b, axis_a=axis, axis_b=joint.axis_b, **more)
     np.testing.assert_allclose(given.normal_b, joint.normal_b, atol=1e-14)
 
 
@@ -102,7 +103,8 @@ def _without(seed: int, number: int, argument: str, monkeypatch: pytest.MonkeyPa
         if seen == number + 1 and able and not (argument == "axis_a" and isinstance(joint, ANY_AXIS)):
             names = type(joint).__init__.__annotations__
             values = {key: getattr(joint, key) for key in ARGUMENTS if key in names and key != argument}
-            out = add(self, type(joint)(joint.a, joint.b, **values))
+            pitch = {"pitch": joint.pitch} if isinstance(joint, joints.Screw) else {}
+            out = add(self, type(joint)(joint.a, joint.b, **values, **pitch))
             name = out.name
             return out
         return add(self, joint)

@@ -279,12 +279,12 @@ BAD: list[tuple[Any, type[Exception], list[str]]] = [
     (
         lambda s, a, b: TorsionalSpringDamper(Spherical(a, b, name="ball")),
         ValueError,
-        ["joint 'ball' has no axis", "Revolute"],
+        ["joint 'ball' has no coordinate in rad", "revolute"],
     ),
     (
         lambda s, a, b: TranslationalSpringDamper(axial(a, b, "revolute")),
         ValueError,
-        ["joint Revolute", "no translation", "Prismatic"],
+        ["joint Revolute", "no coordinate in m", "prismatic"],
     ),
     (lambda s, a, b: Motor(axial(a, b, "revolute")), ValueError, ["torque=", "force="]),
     (lambda s, a, b: Friction(axial(a, b, "cylindrical"), 1.0), ValueError, ["turns and slides", "rotational="]),

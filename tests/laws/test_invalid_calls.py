@@ -139,6 +139,7 @@ def _parts() -> dict[str, Call]:
         "joints.Rod": _call(joints.Rod, **two, length=1.0),
         "joints.PointOnLine": _call(joints.PointOnLine, **two, axis_a=UP),
         "joints.PointOnPlane": _call(joints.PointOnPlane, **two, axis_a=UP),
+        "joints.Screw": _call(joints.Screw, **two, **axes, pitch=0.1),
         "drives.PrescribedAngle": _call(drives.PrescribedAngle, **pin, angle=LAWS),
         "drives.PrescribedDisplacement": _call(drives.PrescribedDisplacement, **rail, displacement=LAWS),
         "drives.DrivenRod": _call(drives.DrivenRod, **two, length=ROD_LAWS),
@@ -335,7 +336,7 @@ def test_functions_of_numbers_refuse_words(module):
 def test_every_part_has_an_invalid_call(module):
     known = {name.split(".")[-1].split(" ")[0] for name in calls()}
     parts = {n for n, kind in vars(module).items() if "__final__" in getattr(kind, "__dict__", {})}
-    others = {"FunctionBlock", "CalledBack", "Coincidence", "Distance", "Dot1", "Dot2", "StateElement"}
+    others = {"FunctionBlock", "CalledBack", "Coincidence", "Combination", "Distance", "Dot1", "Dot2", "StateElement"}
     assert parts - known <= others
 
 

@@ -31,7 +31,7 @@ FREE = {"revolute": 1, "prismatic": 1, "cylindrical": 2, "planar": 3, "universal
 
 def _force(joint: Any) -> Any:
     """Friction of a joint, with numbers for its motions."""
-    free = joint.free_motions
+    free = cases.free(joint)
     turns, slides = bool(free & {"rotation", "ball"}), bool(free & {"translation", "plane"})
     given = {"rotational": 0.7} if turns else {}
     return forces.Friction(joint, **given, **({"translational": 0.4} if slides else {}))
@@ -41,11 +41,11 @@ def _system(kind: str) -> rbdae.System:
     """A chain with two joints of a kind, their friction, motors where they can act, and a spring."""
     system = cases.jointed(kind)
     for joint in system.joints:
-        if joint.free_motions:
+        if cases.free(joint):
             system.add_force(_force(joint))
-        if "rotation" in joint.free_motions:
+        if "rotation" in cases.free(joint):
             system.add_force(forces.Motor(joint, torque=lambda t: 2.0 + np.sin(t)))
-        if "translation" in joint.free_motions:
+        if "translation" in cases.free(joint):
             system.add_force(forces.Motor(joint, force=1.5))
     a, b = system.bodies
     system.add_force(
@@ -114,19 +114,19 @@ def test_coordinates_are_those_of_the_frames_of_both_bodies(kind):
     u, n = first.axis_a, first.normal_a
     m = np.cross(u, n)
     seen = A.T @ B @ first.normal_b
-    if kind in ("revolute", "cylindrical", "planar"):
+    if kind in ("revolute", "cylindrical", "planar", "screw"):
         rate = second.rate if kind == "revolute" else second.angle_rate
         assert np.isclose(second.angle, np.arctan2(m @ seen, n @ seen), atol=1e-13)
         assert np.isclose(rate, u @ spin, atol=1e-13)
         assert np.isclose(second.torque, 2.0 + np.sin(problem.t0) - 0.7 * rate, atol=1e-12)
-    if kind in ("prismatic", "cylindrical", "point-on-line"):
+    if kind in ("prismatic", "cylindrical", "point-on-line", "screw"):
         assert np.isclose(second.displacement, u @ apart, atol=1e-13)
-    if kind in ("prismatic", "cylindrical"):
-        rate = second.rate if kind == "prismatic" else second.displacement_rate
+    if kind in ("prismatic", "cylindrical", "point-on-line", "screw"):
+        rate = second.rate if kind in ("prismatic", "point-on-line") else second.displacement_rate
         assert np.isclose(second.force, 1.5 - 0.4 * rate, atol=1e-12)
     if kind in ("planar", "point-on-plane"):
         np.testing.assert_allclose((second.x, second.y), (n @ apart, m @ apart), atol=1e-13)
-    if kind == "planar":
+    if kind in ("planar", "point-on-plane"):
         np.testing.assert_allclose(
             (second.x_force, second.y_force), (-0.4 * second.x_rate, -0.4 * second.y_rate), atol=1e-12
         )

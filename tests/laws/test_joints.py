@@ -18,6 +18,7 @@ from rbdae.formulations import FORMULATIONS
 from rbdae.joints import (
     AbstractJoint,
     Coincidence,
+    Combination,
     Cylindrical,
     Distance,
     Dot1,
@@ -29,12 +30,13 @@ from rbdae.joints import (
     Prismatic,
     Revolute,
     Rod,
+    Screw,
     Spherical,
     Universal,
 )
 
 ODE_PAIRS = [(s, p) for s, p in JOINT_PAIRS if FORMULATIONS[p.formulation].kind == "ode"]
-WITH_AXES = (Revolute, Prismatic, Cylindrical, Planar, Universal, Fixed, PointOnLine, PointOnPlane)
+WITH_AXES = (Revolute, Prismatic, Cylindrical, Planar, Universal, Fixed, PointOnLine, PointOnPlane, Screw)
 
 
 def test_no_case_is_left_out():
@@ -67,6 +69,7 @@ TABLE = {
     Rod: (Distance,),
     PointOnLine: (Dot2, Dot2),
     PointOnPlane: (Dot2,),
+    Screw: (Dot1, Dot1, Dot2, Dot2, Combination),
 }
 # [NS], Table 2: external constraints, degrees of freedom of two free bodies with the joint, and the number
 # of all constraints without rotations (24 coordinates) and with quaternions (14)
@@ -83,7 +86,7 @@ TABLE2 = {
 def test_what_a_joint_is_made_of(kind: type[AbstractJoint]) -> None:
     assert set(TABLE) == {joint for joint, _ in JOINTS.values()}
     _, a, b = pair()
-    joint = kind(a, b)  # type: ignore[call-arg]
+    joint = kind(a, b, **cases.further(kind))
     assert tuple(type(p) for p in joint.primitives()) == TABLE[kind]
     assert joint.n_constraints == sum(p.rows for p in joint.primitives())
 
@@ -110,6 +113,7 @@ def test_frames_follow_from_the_placement(kind: Any) -> None:
     _, a, b = pair()
     ra, rb = (Rotation.from_quat(body.orientation[[1, 2, 3, 0]]).as_matrix() for body in (a, b))
     more = {} if kind in (PointOnLine, PointOnPlane, Universal) else {"axis_b": None}
+    more |= {"pitch": 1e9} if kind is Screw else {}  # the normals of another one differ by the turn to its point
     joint = kind(a, b, axis_a=(3.0, -1.0, 2.0), **more)
     for vector in (joint.axis_a, joint.axis_b, joint.normal_a, joint.normal_b):
         assert np.linalg.norm(vector) == pytest.approx(1.0, rel=1e-14)
@@ -171,6 +175,20 @@ def test_a_rod_as_placed():
     here = system.add_body("here", mass=1.0, inertia=(1, 1, 1), position=a.position)
     with pytest.raises(ValueError, match=r"Rod\('a', 'here'\): length .*as placed.* must be positive.*Spherical"):
         Rod(a, here)
+
+
+def test_a_combination_takes_bilinear_parts_and_arithmetic():
+    for parts in ((), (Coincidence((0, 0, 0), (0, 0, 0)),), (Dot1((1, 0, 0), (0, 1, 0)),) * 4):
+        with pytest.raises(ValueError, match=f"Combination.*Dot1.*{len(parts)} parts"):
+            Combination(sum, *parts)
+    with pytest.raises(ValueError, match=r"Screw.*pitch.*zero"):
+        Screw(*pair()[1:], pitch=0.0)
+    system, a, b = pair()
+    system.add_joint(
+        cases.Tie(a, b, [Combination(lambda q: [0.0, 1.0][q[0]], Dot1((1, 0, 0), (0, 1, 0)))], X, Y, "cam")
+    )
+    with pytest.raises(ValueError, match=r"joint 'cam'.*Combination cannot be recorded"):
+        rbdae.formulate(system, "index-0")
 
 
 # ---------------------------------------------------------------- laws
@@ -235,6 +253,7 @@ STATICS = {
     "rod": (Z3, 0.7 * Z3),
     "point-on-line": (X, 0.4 * X),
     "point-on-plane": (Z3, 0.4 * Z3),
+    "screw": (0.6 * X - 0.8 * Y, 0.3 * X - 0.4 * Y + 0.7 * Z3),
 }
 
 
@@ -284,6 +303,7 @@ def test_a_body_at_rest_on_a_joint(kind: str, side: str, pairing: Pairing) -> No
         more = {}
     if kind == "point-on-line":
         more["normal_a"] = into_a.apply(X + Y)
+    more |= cases.further(cls)
     joint = system.add_joint(cls(a, b, at_a=at_a, at_b=at_b, name="hold", **more))
     problem = cases.formulate(system, pairing, consistent="check")
     assert np.abs(problem.yd0[: problem.layout.v.stop]).max() < 1e-11
@@ -293,6 +313,6 @@ def test_a_body_at_rest_on_a_joint(kind: str, side: str, pairing: Pairing) -> No
     np.testing.assert_allclose(reactions["ground"].force, weight, atol=1e-11)
     np.testing.assert_allclose(reactions["body"].torque, -np.cross(lever, weight), atol=1e-11)
     np.testing.assert_allclose(reactions["ground"].torque, np.cross(lever + point - place, weight), atol=1e-11)
-    if kind in ("revolute", "fixed", "prismatic", "planar", "universal", "cylindrical"):
+    if kind in ("revolute", "fixed", "prismatic", "planar", "universal", "cylindrical", "screw"):
         assert np.abs(reactions["body"].torque).max() > 1.0  # the arm counts
     assert joint.name == "hold"

@@ -106,7 +106,7 @@ def smooth_of_three(draw: Draw) -> Any:
 
 def _sprung(at: Surroundings) -> Any:
     draw = at.draw
-    found = [joint for joint in at.system.joints if "rotation" in joint.free_motions]
+    found = [joint for joint in at.system.joints if "rotation" in cases.free(joint)]
     if found and draw.chance(0.5):
         return forces.TorsionalSpringDamper(
             draw.pick(found), stiffness=draw.number(0.0, 9.0), angle=draw.number(-1, 1), torque=smooth_of_three(draw)
@@ -137,7 +137,7 @@ def _coulomb(at: Surroundings) -> Any:
     joint, of = found
     wave = draw.wave(2.0)
     normal = draw.number(0.0, 5.0) if draw.chance(0.5) else lambda t: 2.5 + wave(t)
-    whole = "plane" in joint.free_motions and of.unit == "m" and draw.chance(0.7)
+    whole = "plane" in cases.free(joint) and of.unit == "m" and draw.chance(0.7)
     return forces.Coulomb(
         joint,
         draw.number(0.1, 0.9),

@@ -81,7 +81,7 @@ def test_every_joint_force_and_primitive_is_in_a_mechanism():
     assert applied - _used_by_the_mechanisms("forces") - tried == set()
     primitives = {
         (type(p), "first" if j.a.fixed else "second" if j.b.fixed else "none")
-        for build in cases.SYSTEMS.values()
+        for build in (*cases.SYSTEMS.values(), cases.JOINT_SYSTEMS["joint-screw"])
         for j in build().joints
         for p in j.primitives()
     }

@@ -40,6 +40,7 @@ from rbdae.joints import (
     Prismatic,
     Revolute,
     Rod,
+    Screw,
     Spherical,
     Universal,
 )
@@ -418,7 +419,21 @@ JOINTS: dict[str, tuple[type[AbstractJoint], float]] = {
     "rod": (Rod, 0.6),
     "point-on-line": (PointOnLine, 0.3),
     "point-on-plane": (PointOnPlane, 0.0),
+    "screw": (Screw, 0.3),
 }
+PITCH = 0.7
+
+
+def free(joint: AbstractJoint) -> set[str]:
+    """The motions of a joint along which a force acts by itself: one turn, one slide, or two of them."""
+    units = [each.unit for each in joint.coordinates()]
+    names = {("rad", 1): "rotation", ("m", 1): "translation", ("m", 2): "plane"}
+    return {name for (unit, n), name in names.items() if units.count(unit) == n} | ({"ball"} if joint.ball else set())
+
+
+def further(kind: type[AbstractJoint], unit: float = 1.0) -> dict[str, Any]:
+    """Arguments without which there is no such joint."""
+    return {"pitch": PITCH * unit} if kind is Screw else {}
 
 
 # joints of the tests' own, which the library does not have: the laws of joints hold for them, too
@@ -434,7 +449,7 @@ def matched(
     first, second = attitude(a), attitude(b)
     axis = np.array(axis, float) / np.linalg.norm(axis)
     end = a.position + first.apply(at_a + apart * unit * axis)
-    ends = {"at_a": at_a, "at_b": second.inv().apply(end - b.position), "name": name}
+    ends = {"at_a": at_a, "at_b": second.inv().apply(end - b.position), "name": name, **further(cls, unit)}
     if kind in ("spherical", "rod"):
         return cls(a, b, **ends)
     if kind in ("point-on-line", "point-on-plane"):

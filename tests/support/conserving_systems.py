@@ -18,6 +18,7 @@ from rbdae.joints import (
     Prismatic,
     Revolute,
     Rod,
+    Screw,
     Spherical,
     Universal,
 )
@@ -35,6 +36,7 @@ JOINTS: dict[str, Any] = {
     "rod": lambda a, b: Rod(a, b, at_a=(0.5, 0.0, 0.1), at_b=(-0.5, 0.2, 0.0)),
     "point on line": lambda a, b: PointOnLine(a, b, **POINTS, axis_a=(0.0, 0.6, 0.8)),
     "point on plane": lambda a, b: PointOnPlane(a, b, **POINTS, axis_a=(0.0, 0.6, 0.8)),
+    "screw": lambda a, b: Screw(a, b, **POINTS, **AXES, pitch=3.0),
 }
 
 

@@ -245,7 +245,7 @@ def _force(system: rbdae.System, state: State, force: Any, t: float, scale: floa
                 s = unwound(s, state.internal[force.name])
             whole += S.T @ np.atleast_1d(along.force(s, sd))
             part += S.T @ np.atleast_1d(along.potential_force(s))
-    if kind is forces.Friction and "ball" in force.joint.free_motions:
+    if kind is forces.Friction and force.joint.ball:
         a, b = pair
         torque = -force.rotational * (state.R[b] @ state.Omega[b] - state.R[a] @ state.Omega[a])
         _add(state, whole, b, state.c[b], np.zeros(3), torque)

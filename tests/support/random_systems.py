@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from cases import JOINTS, matched
+from cases import JOINTS, free, matched
 from inside import Vec
 from maximal import gradient_at_start
 from redundant_systems import SI, Units
@@ -31,7 +31,7 @@ from rbdae.forces import (
     TranslationalSpringDamper,
     UserForce,
 )
-from rbdae.joints import AbstractJoint
+from rbdae.joints import AbstractJoint, Cylindrical, Prismatic, Revolute
 
 WELL_CONDITIONED = 0.05
 """Least singular value of the matrix of constraints (its rows normalised) that a joint or drive may leave."""
@@ -161,12 +161,12 @@ def _point(body: Body, r: Any) -> Vec:
 
 def _drive(draw: Draw, system: rbdae.System) -> None:
     size = draw.units.length
-    able = [j for j in system.joints if j.free_motions & {"rotation", "translation"} and "plane" not in j.free_motions]
+    able = [j for j in system.joints if isinstance(j, Revolute | Prismatic | Cylindrical)]
     kind = draw.pick(list(DRIVES))
     joint: AbstractJoint | None = None
     if kind in (PrescribedAngle, PrescribedDisplacement):
         motion = "rotation" if kind is PrescribedAngle else "translation"
-        driven: list[Any] = [j for j in able if motion in j.free_motions]
+        driven: list[Any] = [j for j in able if motion in free(j)]
         if driven:
             chosen = draw.pick(driven)
             apart = _point(chosen.b, chosen.at_b) - _point(chosen.a, chosen.at_a)
@@ -204,7 +204,7 @@ def _vector_law(draw: Draw, size: float) -> Any:
 
 def _free(draw: Draw, system: rbdae.System, *motions: str) -> Any:
     """A joint that leaves one of these motions free."""
-    able = [j for j in system.joints if j.free_motions & set(motions)]
+    able = [j for j in system.joints if free(j) & set(motions)]
     return draw.pick(able) if able else None
 
 
@@ -270,11 +270,10 @@ def _friction(draw: Draw, system: rbdae.System) -> Any:
     if joint is None:
         return None
     turning, sliding = draw.number(0.1, 2.0) * u.force * u.length * u.time, draw.number(0.1, 2.0) * u.force * u.time
-    free = joint.free_motions
     return Friction(
         joint,
-        rotational=turning if free & {"rotation", "ball"} else None,
-        translational=sliding / u.length if free & {"translation", "plane"} else None,
+        rotational=turning if free(joint) & {"rotation", "ball"} else None,
+        translational=sliding / u.length if free(joint) & {"translation", "plane"} else None,
     )
 
 
@@ -283,7 +282,7 @@ def _motor(draw: Draw, system: rbdae.System) -> Any:
     joint = _free(draw, system, "rotation", "translation")
     if joint is None:
         return None
-    if "rotation" in joint.free_motions:
+    if "rotation" in free(joint):
         return Motor(joint, torque=_either(draw, 4.0 * u.force * u.length))
     return Motor(joint, force=_either(draw, 4.0 * u.force))
 

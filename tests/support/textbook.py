@@ -88,6 +88,11 @@ def _rod(j: Any, a: Pose, b: Pose, s: Any) -> list[Any]:
     return [0.5 * (d @ d - length * length)]
 
 
+def _screw(j: Any, a: Pose, b: Pose, s: Any) -> list[Any]:
+    d, n, m, u, _, _, w = axes(j, a, b)
+    return [n @ d, m @ d, n @ w, m @ w, *_turning(j, a, b, [2.0 * np.pi * (u @ d) / j.pitch])]
+
+
 # what vanishes, with the law s(t) of a drive
 EQUATIONS: dict[type, Equation] = {
     joints.Spherical: lambda j, a, b, s: [*_points(j, a, b)],
@@ -100,6 +105,7 @@ EQUATIONS: dict[type, Equation] = {
     joints.Rod: _rod,
     joints.PointOnLine: _axial(lambda d, n, m, u, k, l, w, s: [n @ d, m @ d]),
     joints.PointOnPlane: _axial(lambda d, n, m, u, k, l, w, s: [u @ d]),
+    joints.Screw: _screw,
     drives.PrescribedAngle: _turning,
     drives.PrescribedDisplacement: _sliding,
     drives.DrivenRod: _rod,
@@ -272,16 +278,9 @@ def _bushing(f: Any, t: float) -> list[Along]:
 
 
 def _friction(f: Any, t: float) -> list[Along]:
-    j, free = f.joint, f.joint.free_motions
-    out = []
-    if "rotation" in free:
-        out.append(_spring(0.0, f.rotational, 0.0, 0.0, 0.0, _angle(j)))
-    if "translation" in free:
-        out.append(_spring(0.0, f.translational, 0.0, 0.0, 0.0, _slide(j)))
-    if "plane" in free:
-        for along in (j.normal_a, np.cross(j.axis_a, j.normal_a)):
-            out.append(_spring(0.0, f.translational, 0.0, 0.0, 0.0, _slide(j, along)))
-    return out
+    sizes = {"rad": f.rotational, "m": f.translational}
+    of = [] if f.joint.ball else f.joint.coordinates()
+    return [_spring(0.0, sizes[each.unit], 0.0, 0.0, 0.0, coordinate(f.joint, each.name)) for each in of]
 
 
 def _motor(f: Any, t: float) -> list[Along]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdae.joints import AbstractAxialJoint, Dot1, Dot2, FreeMotion
+from rbdae.joints import AbstractAxialJoint, Dot1, Dot2
 
 
 @final
@@ -20,11 +20,11 @@ class PinInSlot(AbstractAxialJoint):
 
     __slots__ = ()
 
-    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation"})
+    slides, turns = "n", "u"
 
     def velocity_rows(self) -> tuple[NDArray[np.float64], None]:
         """Of the body with the slot: the slide along it and the turn. In the body with the pin the slot turns."""
-        return self._rows(0, "n", "u"), None
+        return self._rows(0), None
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot2, Dot2]:
         """The axes stay parallel; the point of `b` stays in the plane of the slot's motion and in the slot."""

@@ -31,7 +31,12 @@ from rbdae.kernels.conserving.directors import Directors
 from rbdae.kernels.conserving.forces import AlongInStep, forces_in_step, work_of
 from rbdae.kernels.conserving.newton import correction, units
 from rbdae.kernels.constraints.drives import set_between, set_time
-from rbdae.kernels.constraints.primitives import primitive_forces, primitive_residual, primitive_vectors
+from rbdae.kernels.constraints.primitives import (
+    mean_gradients,
+    primitive_forces,
+    primitive_residual,
+    primitive_vectors,
+)
 from rbdae.kernels.constraints.rows import dropped_residual
 from rbdae.kernels.memory import drives, elements, head, multipliers, newton_order, primitives, states
 from rbdae.kernels.records import DIRECTOR_RATE
@@ -84,6 +89,7 @@ class Step:
         self.z = [z + d for z, d in zip(self.start, self.d, strict=True)]
         self.end = [z + d for z, d in zip(self.z, self.d, strict=True)]
         self.at_joints = self.start if kind.at_start else self.z
+        self.middle = None if kind.at_start else self.d
 
     def to_middle(self) -> list[Array]:
         """Put the bodies, the drives and the time to the middle; half of the increments of bodies and of the ground."""
@@ -99,7 +105,7 @@ class Step:
         for force in forces_in_step(m, self.h, halves):
             force.act()
         applied = [f * half for f in _of_bodies(m, "fx", "fd")]
-        joints = joint_forces(m, self.at_joints, self.mu)
+        joints = joint_forces(m, self.at_joints, self.mu, self.middle)
         weights = [np.vstack([b.o.weight, b.o.weight_d.reshape(3, 3)]) * half for b in self.bodies]
         return [(w, f + g) for w, f, g in zip(weights, applied, joints, strict=True)]
 
@@ -124,11 +130,14 @@ def joint_rows(m: Memory, level: int) -> Array:
     return out
 
 
-def joint_forces(m: Memory, z: list[Array], mu: Array) -> list[Array]:
-    """-G^T mu (4, 3) on the bodies at natural coordinates z."""
-    put(m, z)
+def joint_forces(m: Memory, z: list[Array], mu: Array, halves: list[Array] | None = None) -> list[Array]:
+    """-G^T mu (4, 3) on the bodies at natural coordinates z; with half of the increments of a step those of its means,
+    where G of a combination is a discrete gradient."""
+    put(m, z, halves)
     clear_forces(m)
     primitive_vectors(m, 0)
+    if halves is not None:
+        mean_gradients(m)
     n = head(m).n_internal
     multipliers(m)[n : n + len(mu)] = mu
     primitive_forces(m)

@@ -25,8 +25,7 @@ def set_time(m: Memory, t: float) -> None:
     rates."""
     head(m).time = t
     for i, e in enumerate(drives(m)):
-        drive_values(m, i, t)
-        _drive(m, e)
+        drive(primitives(m)[e.primitive], e, drive_values(m, i, t))
 
 
 def set_between(m: Memory, t: Any, h: Any) -> None:
@@ -36,7 +35,7 @@ def set_between(m: Memory, t: Any, h: Any) -> None:
         values = [drive_values(m, i, end)[0] + 0.0 for end in (t, t + h)]
         e.value[:] = 0.0
         e.value[0] = (values[0] + values[1]) * 0.5
-        _drive(m, e)
+        drive(primitives(m)[e.primitive], e, e.value)
 
 
 def drive_values(m: Memory, i: int, t: float) -> Array:
@@ -49,10 +48,9 @@ def drive_values(m: Memory, i: int, t: float) -> Array:
     return e.value
 
 
-def _drive(m: Memory, e: Any) -> None:
-    """The values of a drive to its primitive."""
-    p = primitives(m)[e.primitive]
-    s, sd, sdd = e.value[:3]
+def drive(p: Any, e: Any, value: Array) -> None:
+    """The values s, s', s'' of a drive to its primitive; `e` has the kind and directions of the drive."""
+    s, sd, sdd = value[:3]
     if e.kind == ANGLE:
         a = e.e1 * cos(s) + e.e2 * sin(s)
         b = e.e2 * cos(s) - e.e1 * sin(s)  # da/ds
@@ -61,4 +59,4 @@ def _drive(m: Memory, e: Any) -> None:
         p.offset[0], p.offset_rate[0], p.offset_acceleration[0] = 0.5 * s * s, s * sd, sd * sd + s * sdd
     else:
         n = p.n
-        p.offset[:n], p.offset_rate[:n], p.offset_acceleration[:n] = np.split(e.value[: 3 * n], 3)
+        p.offset[:n], p.offset_rate[:n], p.offset_acceleration[:n] = np.split(value[: 3 * n], 3)

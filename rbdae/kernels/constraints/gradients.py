@@ -45,12 +45,17 @@ def twist_gradients(m: Memory) -> None:
 def gradient(p: Array, r: Array, side: int, D: Array) -> tuple[Array, Array]:
     """Gx and Gw of one side of a primitive."""
     A, B = p.A[4 * side], p.B[4 * side]
-    Gx = np.eye(3) * A if p.linear == 1 else (r.Q * A + r.P * B)[None] * p.scale
+    if p.law != 0:
+        Gx = r.F[4 * side][None]
+    else:
+        Gx = np.eye(3) * A if p.linear == 1 else (r.Q * A + r.P * B)[None] * p.scale
     return Gx, rotation_rows(p, r, side, D)
 
 
 def rotation_rows(p: Array, r: Array, side: int, D: Array) -> Array:
-    """The part of the rotation: dP, or scale (Q^T dP + P^T dQ)."""
+    """The part of the rotation: dP, or scale (Q^T dP + P^T dQ), or F . dd."""
+    if p.law != 0:
+        return (r.F[4 * side + 1 : 4 * side + 4].ravel() @ D)[None]
     dP = _along(p.A, side, D)
     if p.linear == 1:
         return dP

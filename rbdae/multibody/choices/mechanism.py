@@ -62,7 +62,7 @@ def _numbers(model: Model, settings: Settings) -> Iterator[tuple[str, Vec]]:
     for joint in model.joints:
         for k in joint.primitives:
             row = model.primitives[k]
-            for field in ("linear", "body", "A", "B", "scale", "offset"):
+            for field in ("linear", "body", "A", "B", "scale", "offset", *(["more"] if row["law"] else [])):
                 yield named(f"the geometry of joint {joint.name!r}", row[field])
     for what, table, fields in (
         ("force element", model.forces.elements, _ELEMENT),

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import Ints, Mat, Vec, copied
 from rbdae.actuators.network import elements_of
 from rbdae.forces.checks import check_laws
@@ -20,11 +21,13 @@ from rbdae.forces.element import Element, StateElement, UnderReaction
 from rbdae.forces.packing import Packed, pack
 from rbdae.inputs import Input
 from rbdae.joints.base import Rheonomic
-from rbdae.joints.primitives import Primitive
+from rbdae.joints.primitives import Combination, Primitive
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.records import BODY, DRIVE, FRICTION, PRIMITIVE
 from rbdae.kernels.user_functions import UserFunction
+from rbdae.laws.law import Filling, Users
+from rbdae.laws.recorded import Derived, Recorded
 from rbdae.multibody.system.bodies import BodyMotion, body_row, body_rows
 from rbdae.multibody.system.graph import Tree, spanning_tree
 from rbdae.multibody.system.scales import Scales, measured
@@ -123,7 +126,36 @@ def _primitive_rows(found: Sequence[tuple[Primitive, tuple[int, int]]], shift: M
         row["linear"], row["n"], row["body"] = primitive.kind == "linear", primitive.rows, pair
         row["A"], row["B"] = referred(primitive.A, first, second), referred(primitive.B, first, second)
         row["scale"], row["offset"] = primitive.scale, primitive.offset
+        if isinstance(primitive, Combination):
+            row["A"] *= primitive.parts[0].scale
+            for part, ends in zip(primitive.parts[1:], row["more"], strict=False):
+                ends[:] = part.scale * referred(part.A, first, second), referred(part.B, first, second)
     return rows
+
+
+def _combination_law(owner: str, primitive: Combination) -> UserFunction:
+    """The function of a combination, with its first and second derivatives."""
+
+    def filling(users: Users) -> Filling:
+        def fill(t: float, x: Vec, out: Vec) -> None:
+            out[0] = users[0](x)
+
+        return fill
+
+    n = len(primitive.parts)
+    law = Recorded(owner, [primitive.function], filling, n, 1)
+    if law.law is None:
+        raise ValueError(f"{owner}: the function of its Combination cannot be recorded: {law.why}; use arithmetic")
+
+    def refused(t: float, q: Vec) -> Vec:
+        raise _check.NoSolution(
+            f"{owner}: the function of its Combination has no second derivatives at {_check.show(q)}"
+        )
+
+    curvature = Derived(law.slopes, f"{owner}, second derivatives", lambda slopes: slopes.by_x, refused)
+    out, slope = UserFunction(law, n, 1), UserFunction(law.slopes, n, n)
+    out.slope, slope.slope = slope, UserFunction(curvature, n, n * n)
+    return out
 
 
 def _pack_joints(system: System, scalar: Any = np.float64) -> dict[str, Any]:
@@ -135,11 +167,16 @@ def _pack_joints(system: System, scalar: Any = np.float64) -> dict[str, Any]:
     functions: list[UserFunction] = []
     rheonomic: dict[int, Rheonomic] = {}
     joints: list[PackedJoint] = []
+    laws: dict[int, int] = {}
     places = {each: k for k, each in enumerate(each for each in system.inputs if each not in system.sources)}
     for joint in system.joints:
         pair = (number[id(joint.bodies[0])], number[id(joint.bodies[1])])
         first = len(found)
-        found += [(primitive, pair) for primitive in joint.primitives()]
+        for primitive in joint.primitives():
+            if isinstance(primitive, Combination):
+                functions.append(_combination_law(f"joint {joint.name!r}", primitive))
+                laws[len(found)] = functions[-1].address
+            found.append((primitive, pair))
         law = joint.rheonomic()
         if law is not None:
             law = replace(law, motion=law.motion.under(system.sources))
@@ -151,6 +188,8 @@ def _pack_joints(system: System, scalar: Any = np.float64) -> dict[str, Any]:
     rows = _primitive_rows(found, shift, dtype)
     for k, law in rheonomic.items():
         rows[k]["moving"] = law.kind == ANGLE
+    for k, address in laws.items():
+        rows[k]["law"] = address
     return {
         "primitives": rows,
         "drives": np.array(drives, DRIVE),
@@ -254,5 +293,6 @@ def varied(model: Model, system: System) -> Model:
     """The model of a system in which one number has an imaginary part: so have its records; all else is the same."""
     joints = _pack_joints(system, complex)
     joints = {name: joints[name] for name in ("primitives", "joints")}
+    joints["primitives"]["law"] = model.primitives["law"]  # whose functions live as long as the model
     forces = _pack_forces(system, joints["joints"], model.start, model.explicit, complex)
     return replace(model, bodies=body_rows(system, of_scalars(BODY, complex)), **joints, **forces)

@@ -73,7 +73,7 @@ def _linked(part: Part, twins: Mapping[int, Part]) -> dict[str, Any]:
 
 _AXES = "xyz"
 _OF_BODIES = ("mass", "inertia", "center_of_mass")
-_OF_JOINTS = ("at_a", "at_b", "length")
+_OF_JOINTS = ("at_a", "at_b", "length", "pitch")
 _POSITIVE = frozenset({"mass", "radius", "velocity", "exponent", "floor"})
 _NOT_NEGATIVE = frozenset(
     {"mu", "length", "stiffness", "damping", "rotational_stiffness", "rotational_damping", "coefficient"}
