@@ -134,9 +134,9 @@ class NullSpace(
 ):
     """Independent quasi-velocities, reduced mass matrix; ODE or implicit.
 
-    It costs O(n) for trees of lower pairs. Systems with loops cost O(n^3) in the freedoms of a spanning tree, up to 24
-    of them or with dropped joint rows, otherwise as much as sparse factors over the graph of the joints, O(n) for
-    ladders. Their quasi-velocities are a selection that `rbdae.solve` changes when it becomes ill-conditioned.
+    It costs O(n) for trees of lower pairs. Systems with loops cost as much as sparse factors over the graph of the
+    joints, O(n) for ladders. Their quasi-velocities are a selection that `rbdae.solve` changes when it becomes
+    ill-conditioned.
 
     Parameters
     ----------

@@ -15,9 +15,10 @@ from rbdae._arrays import Ints, Mat
 from rbdae.multibody.system.graph import eliminate
 
 
-def square_pattern(primitives: Any, bodies: Any, S: Mat) -> dict[str, Ints]:
+def square_pattern(primitives: Any, bodies: Any, S: Mat, spatial: int) -> dict[str, Ints]:
     """The pattern of [G; S] for the records of a memory, without the rows that are dropped, by the names of
-    `rbdae.kernels.memory`."""
+    `rbdae.kernels.memory`. Where S picks components, a row has one column; else the three of a body, or its three
+    rotations."""
     from scipy.sparse import csr_matrix  # a slow import, which small systems do not need
 
     n_bodies = len(bodies) - 1
@@ -30,8 +31,9 @@ def square_pattern(primitives: Any, bodies: Any, S: Mat) -> dict[str, Ints]:
         moving = [columns[b] for b in p["body"] if b < n_bodies]
         blocks.append((int(np.count_nonzero(p["keep"][: p["n"]])), np.concatenate(moving)))
     thirds = np.arange(S.shape[1]).reshape(-1, 3)
-    for used in np.any(S.reshape(len(S), len(thirds), 3) != 0.0, axis=2):
-        blocks.append((1, thirds[used].ravel()))
+    picks = not spatial and bool(((S != 0.0).sum(axis=1) == 1).all() and (S.max(axis=1, initial=0.0) == 1.0).all())
+    for row, used in zip(S, np.any(S.reshape(len(S), len(thirds), 3) != 0.0, axis=2), strict=True):
+        blocks.append((1, np.flatnonzero(row) if picks else thirds[used].ravel()))
     blocks = [block for block in blocks if block[0]]
     sizes = np.array([size for size, _ in blocks])
     neighbours = _neighbours([at // 3 for _, at in blocks], n_bodies * 2, csr_matrix)
