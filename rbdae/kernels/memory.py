@@ -156,9 +156,7 @@ square_start = MemoryArray(Content.PATTERN, np.int64)
 square_column = MemoryArray(Content.PATTERN, np.int64)
 """their columns,"""
 square_place = MemoryArray(Content.PATTERN, np.int64)
-"""the place of each equation,"""
-square_turning = MemoryArray(Content.PATTERN, np.int64)
-"""the body whose rotation a column is, or -1."""
+"""the place of each equation."""
 rows = MemoryArray(Content.SCRATCH, kb.ROW, lambda h: h.n_primitives)
 """P, Q, multipliers and gradients of each primitive."""
 normals = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_frictions)

@@ -24,10 +24,10 @@ from typing import Any, final
 import numpy as np
 
 from rbdae.graph.functions import Array, Memory, is_zero, sqrt
+from rbdae.kernels.bodies.gather import moving
 from rbdae.kernels.constraints.gradients import moving_sides, side_rows
 from rbdae.kernels.linear.elimination import Factors, Pivot, Rows, inverse_of_pivot
 from rbdae.kernels.linear.saddle import LARGEST, extent, points_of
-from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.memory import (
     head,
     primitives,
@@ -35,11 +35,10 @@ from rbdae.kernels.memory import (
     square_column,
     square_place,
     square_start,
-    square_turning,
-    states,
     velocity_metric,
     velocity_selection,
 )
+from rbdae.rotations.vectors import frame, reciprocal
 
 CORRECTIONS = 2
 
@@ -69,6 +68,7 @@ class Loops:
         self._n, self._n_joints = h.n_v, h.n_v - h.n_nu
         start, column, place = square_start(m), square_column(m), square_place(m)
         self._columns = [column[start[k] : start[k + 1]] for k in place]
+        self._turning = {o.iv + o.nt: s for o, s in moving(m)}  # the bodies whose Omega begins in a column
 
     def rows(self) -> Rows:
         """A, by rows and columns."""
@@ -93,8 +93,8 @@ class Loops:
                 continue
             parts = s[columns].reshape(-1, 3)
             if head(m).spatial != 0:
-                turning = square_turning(m)[columns[::3]]
-                inverses = [inverse(states(m)[b].d.reshape(3, 3)) if b >= 0 else np.eye(3) for b in turning]
+                turned = [self._turning.get(k) for k in columns[::3].tolist()]
+                inverses = [np.eye(3) if s is None else reciprocal(frame(s.d)) for s in turned]
                 parts = np.array([part @ C for part, C in zip(parts, inverses, strict=True)])
             out.append(parts.ravel())
         return out
@@ -125,11 +125,11 @@ class Loops:
     def units(self) -> Array:
         """Factors of x and z, as squares, that make the first matrix one of numbers without a unit, of the size of
         one."""
-        m = self._m
-        square, turns = extent(m), square_turning(m) >= 0
+        m, square = self._m, extent(self._m)
+        velocities = [1.0 if k - k % 3 in self._turning else square for k in range(self._n)]
         joints = [1.0 / square ** points_of(p) for p in primitives(m) for k in range(p.n) if p.keep[k] == 1]
-        selected = [1.0 if turns[at[-1]] else 1.0 / square for at in self._columns[self._n_joints :]]
-        return np.array([*(1.0 if turn else square for turn in turns), *joints, *selected], dtype=object)
+        selected = [1.0 / velocities[at[-1]] for at in self._columns[self._n_joints :]]
+        return np.array([*velocities, *joints, *selected], dtype=object)
 
     def solve(self, b: Array) -> Array:
         """A^-1 b."""

@@ -33,12 +33,12 @@ from rbdae.kernels.bodies.gather import clear_accelerations, gather_acceleration
 from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.memory import bodies, head, primitives, states
 from rbdae.kernels.null_space.loops import Loops
 from rbdae.kernels.null_space.spherical_trees import ROOT, SphericalTree
 from rbdae.kernels.null_space.trees import Tree
 from rbdae.kernels.records import LOOPS, SPHERICAL_TREE, TREE
+from rbdae.rotations.vectors import frame, reciprocal
 
 
 @final
@@ -116,7 +116,7 @@ class QuasiVelocities:
 
     def rates(self, vd: Array) -> Array:
         """nudot = S vdot + Sdot w, of the moved bodies."""
-        return self._turned(self._of.rates(vd), lambda s: inverse(s.d.reshape(3, 3)))
+        return self._turned(self._of.rates(vd), lambda s: reciprocal(frame(s.d)))
 
     def reduced(self, f: Array) -> Array:
         """T^T f. Follows `velocities`."""

@@ -26,9 +26,9 @@ import numpy as np
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.constraints.gradients import side_rows, velocities_at
-from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.memory import bodies, head, rows, states, tree_velocities
 from rbdae.kernels.null_space.spherical_trees import ROOT
+from rbdae.rotations.vectors import reciprocal
 
 
 class _Block(NamedTuple):
@@ -42,9 +42,9 @@ class _Block(NamedTuple):
     @classmethod
     def of(cls, A: Array) -> _Block:
         """The factors of A (6, 6)."""
-        X, Y = inverse(A[:3, :3]), A[:3, 3:]
+        X, Y = reciprocal(A[:3, :3].T), A[:3, 3:]
         Z = A[3:, :3] @ X
-        return cls(X, Y, Z, inverse(A[3:, 3:] - Z @ Y))
+        return cls(X, Y, Z, reciprocal((A[3:, 3:] - Z @ Y).T))
 
     def solved(self, x: Array) -> Array:
         """A^-1 x."""

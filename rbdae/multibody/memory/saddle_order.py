@@ -45,37 +45,38 @@ _SMALL, _PLANE = 1e-8, 1e-3
 """Ratios of singular values that are zero: of a matrix with rows of size one, and of axes of rotations."""
 
 
-def saddle_order(memory: Callable[[], Any], y: Vec) -> Order:
-    """The order for a state y, by memories of floats; empty if no pivots serve."""
-    return _order(memory, y, 6 * head(memory()).n_bodies, _saddle)
+def orders(memory: Callable[[], Any], y: Vec, *, saddle: bool, square: bool) -> tuple[Order, Order]:
+    """The orders for a state y of the saddle-point system and of the square one, by memories of floats; empty if it is
+    not wanted, no pivots serve, or the square system is large."""
+    m = memory()
+    wanted = saddle, square and head(m).n_v <= _MOST
+    try:
+        placed = [_placed(memory(), state) for state in (_states(m, y) if any(wanted) else ())]
+        of_saddle = _order(placed, _saddle, 6 * head(m).n_bodies) if wanted[0] else ()
+        return of_saddle, _square_order(placed) if wanted[1] else ()
+    except (ArithmeticError, np.linalg.LinAlgError):  # a state where the chart is singular
+        return (), ()
 
 
-def square_order(memory: Callable[[], Any], y: Vec) -> Order:
-    """The order of the square system of quasi-velocities; empty if it is large, too. Few rows of S come last, all at a
-    time, so that the order serves other selections."""
-    h = head(memory())
-    n, n_nu = h.n_v, h.n_nu
-    if n > _MOST:
-        return ()
-    last = n_nu if n_nu <= _FEW else 0
-    order = _order(memory, y, n, lambda m: _square(m, last))
+def _square_order(placed: list[Any]) -> Order:
+    """Few rows of S come last, all at a time, so that the order serves other selections."""
+    h = head(placed[0])
+    n, last = h.n_v, h.n_nu if h.n_nu <= _FEW else 0
+    order = _order(placed, lambda m: _square(m, 2 * n - last), n)
     if not (order and last):
         return order
     free = {*range(n)}.difference(*order)
     return (*order, (*sorted(free), *range(2 * n - last, 2 * n)))
 
 
-def _order(memory: Callable[[], Any], y: Vec, split: int, system: Callable[[Any], tuple[Rows, Vec]]) -> Order:
-    """The order for a symmetric system, whose matrix and units are those of a placed memory. Columns that have no row
+def _order(placed: list[Any], system: Callable[[Any], tuple[Rows, Vec]], split: int) -> Order:
+    """The order for a symmetric system, whose matrix and units are those of placed memories. Columns that have no row
     are left."""
-    try:
-        samples = np.array([_sample(memory(), state, system) for state in _states(memory(), y)])
-    except (ArithmeticError, np.linalg.LinAlgError):  # a state where the chart is singular
-        return ()
+    samples = np.array([_sample(*system(m)) for m in placed])
     if not np.isfinite(samples).all():
         return ()
     used = (samples != 0.0).any(axis=0)
-    if system is not _saddle:  # S is no choice of velocities at all states
+    if not used[:split, :split].any():  # S is no choice of velocities at all states
         samples = samples[np.linalg.cond(samples[:, split:, :split]) < _SINGULAR]
     for least in _LEAST:
         order = least_fill(samples, used, split, least)
@@ -93,30 +94,31 @@ def _states(m: Any, y: Vec) -> list[Vec]:
     return at
 
 
-def _sample(m: Any, y: Vec, system: Callable[[Any], tuple[Rows, Vec]]) -> Mat:
-    """The matrix at a state, of numbers without units."""
+def _placed(m: Any, y: Vec) -> Any:
     place_gradients(m, y.astype(object))
-    rows, squares = system(m)
+    return m
+
+
+def _sample(rows: Rows, squares: Vec) -> Mat:
+    """A matrix of numbers without units."""
     A = np.zeros((len(rows), len(rows)))
     for i, row in enumerate(rows):
-        for j, x in row.items():
-            if j < len(rows):
-                A[i, j] = x
+        A[i, [*row]] = [*row.values()]
     units = np.sqrt(squares.astype(float))
     out: Mat = A * units * units[:, None]
     return out
 
 
 def _saddle(m: Any) -> tuple[Rows, Vec]:
-    saddle = Saddle(m, 1)
-    return saddle.matrix(), saddle.units()
+    system = Saddle(m, 1)
+    return system.matrix(), system.units()
 
 
-def _square(m: Any, last: int) -> tuple[Rows, Vec]:
-    """Without some of the last rows."""
+def _square(m: Any, n: int) -> tuple[Rows, Vec]:
+    """The first n rows and columns."""
     system = Loops(m)
-    n = 2 * head(m).n_v - last
-    return system.bordered(system.rows())[:n], system.units()[:n]
+    rows = system.bordered(system.rows())[:n]
+    return [{j: x for j, x in row.items() if j < n} for row in rows], system.units()[:n]
 
 
 def _common_axis(m: Any, y: Vec) -> Vec | None:

@@ -57,7 +57,7 @@ class Workspace:
         self.open_numbers: OpenNumbers | None = None
         self.of_same_records: Workspace | None = None  # has the same numbers of the model
         self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.elements.element_recording`
-        self.orders: dict[Any, Any] = {}  # of elimination, once asked for: the same
+        self.orders: tuple[Any, ...] | None = None  # of elimination, once asked for: the same
         self.structure: tuple[Any, ...] | None = None  # once asked for: `rbdae.multibody.recorded.recording`
         self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recorded.recording`
         self.inputs_at: list[Vec] = []  # all places where code of this workspace reads the values of inputs
@@ -84,8 +84,7 @@ class Workspace:
     def own(self, name: str, array: Any) -> None:
         """An array in place of the shared one."""
         self._arrays[name] = self.arrays[name] = array
-        self.numbers = self.open_numbers = self.elements = self.structure = None
-        self.orders = {}
+        self.numbers = self.open_numbers = self.elements = self.structure = self.orders = None
 
     def write_inputs(self, values: Vec) -> None:
         """Write values of the inputs where all code of this workspace reads them. The selection says nothing of them:

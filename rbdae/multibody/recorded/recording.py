@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
@@ -22,7 +22,7 @@ from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import Content, named
 from rbdae.kernels.symbolic import KernelMemory, opened
 from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers
-from rbdae.multibody.memory.saddle_order import Order, saddle_order, square_order
+from rbdae.multibody.memory.saddle_order import Order, orders
 from rbdae.multibody.memory.workspace import Workspace
 
 MOST_NODES = 2_000_000
@@ -248,25 +248,19 @@ def order_for(workspace: Workspace, kernel: Any) -> tuple[Order, ...]:
     entry = getattr(kernel, "of", kernel)
     if not getattr(entry, "squared", False) or len(workspace.memory.regular) != workspace.layout.n:
         return ()
-    wanted = (
-        (saddle_order, entry.ordered and bool(workspace.model.tree.closing)),
-        (square_order, workspace.settings.structure == "loops"),
-    )
-    orders = tuple(_order(workspace, find) if asked else () for find, asked in wanted)
-    return orders if any(orders) else ()
-
-
-def _order(workspace: Workspace, find: Callable[..., Order]) -> Order:
-    """An order, found once for problems alike."""
-    if find not in workspace.orders:
+    square = workspace.settings.structure == "loops"
+    if not square and not (entry.ordered and workspace.model.tree.closing):
+        return ()
+    if workspace.orders is None:
         numbers, y, selection = rounded(workspace)
         known, digits = workspace.memory.known, (x.tobytes() for x in (numbers, y, selection))
-        key = (find, structure_of(workspace), *digits)
+        key = ("order", structure_of(workspace), *digits)
         if key not in known:
-            known[key] = find(lambda: _on_floats(workspace, numbers, selection), y)
-        workspace.orders[find] = known[key]
-    out: Order = workspace.orders[find]
-    return out
+            memory, saddle = partial(_on_floats, workspace, numbers, selection), bool(workspace.model.tree.closing)
+            known[key] = orders(memory, y, saddle=saddle, square=square)
+        workspace.orders = known[key]
+    found = (workspace.orders[0] if entry.ordered else (), workspace.orders[1])
+    return found if any(found) else ()
 
 
 def _on_floats(workspace: Workspace, numbers: Vec, selection: Vec) -> Any:
