@@ -76,12 +76,15 @@ def _order(placed: list[Any], system: Callable[[Any], tuple[Rows, Vec]], split: 
     if not np.isfinite(samples).all():
         return ()
     used = (samples != 0.0).any(axis=0)
-    if not used[:split, :split].any():  # S is no choice of velocities at all states
+    tried = [samples]
+    if not used[:split, :split].any():  # S is no choice of velocities at all states, and pivots have few rows
         samples = samples[np.linalg.cond(samples[:, split:, :split]) < _SINGULAR]
-    for least in _LEAST:
-        order = least_fill(samples, used, split, least)
-        if order is not None:
-            return tuple(order)
+        tried = [samples, samples[:2]]
+    for some in tried:
+        for least in _LEAST:
+            order = least_fill(some, used, split, least)
+            if order is not None:
+                return tuple(order)
     return ()
 
 
