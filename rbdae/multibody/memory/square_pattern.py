@@ -1,4 +1,4 @@
-"""The sparse square system [G; S] of loops: its rows, in an order of elimination of its normal equations.
+"""The square system [G; S] of loops: its rows, in an order of elimination of its normal equations.
 
 It belongs to a selection: S says which bodies have independent velocities. An order of minimum degree is that of the
 graph of primitive constraints and independent velocities, which are neighbours where they share a body.
