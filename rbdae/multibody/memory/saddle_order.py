@@ -38,6 +38,9 @@ _MOST, _FEW = 150, 8
 _LEAST = (0.1, 0.03, 0.01, 0.001)
 """Reciprocals of the largest multiplier; the next one where no pivot is left."""
 
+_ROUNDING = 1e-20
+"""Determinants of two rows, in entries of size one, that are none."""
+
 _SINGULAR = 1e8
 """The condition of a matrix for which no pivots are asked."""
 
@@ -234,7 +237,7 @@ def _multipliers(A: Mat, used: Bools, pivot: list[int], rest: Ints) -> Mat | Non
         good = block[:, 0, 0] != 0.0
     elif half == 1:
         a, b, d = block[:, 0, 0], block[:, 0, 1], block[:, 1, 1]
-        good = np.abs(a * d - b * b) > 1e-2 * b * b
+        good = np.abs(a * d - b * b) > np.maximum(1e-2 * b * b, _ROUNDING)
     else:
         if used[pivot[2:], :][:, pivot[2:]].any():
             return None
