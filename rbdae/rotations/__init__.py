@@ -4,14 +4,12 @@ Quaternions are scalar first; d = (d1, d2, d3) stacks the columns of R; Omega is
 R^T Rdot = Omega^. A new chart is one file like those below and one line here, or a call of `register` elsewhere.
 
 Each chart's file has the same functions for users (`ChartFunctions`), for example `rbdae.rotations.rodrigues.tangent`.
-`quaternions` has the algebra of quaternions (`rbdae_papers.quaternions`).
+`quaternions` has the algebra of quaternions.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from types import ModuleType
-
+from rbdae.rotations import quaternions as quaternions
 from rbdae.rotations.bryant_321 import BRYANT_321
 from rbdae.rotations.chart import CHARTS as CHARTS
 from rbdae.rotations.chart import Chart as Chart
@@ -22,6 +20,7 @@ from rbdae.rotations.directors import DIRECTORS
 from rbdae.rotations.euler_313 import EULER_313
 from rbdae.rotations.functions import ChartFunctions as ChartFunctions
 from rbdae.rotations.linear import LINEAR
+from rbdae.rotations.orthonormal import orthonormalised as orthonormalised
 from rbdae.rotations.quaternion import QUATERNION
 from rbdae.rotations.quaternion_vector import QUATERNION_VECTOR
 from rbdae.rotations.rodrigues import RODRIGUES
@@ -37,10 +36,4 @@ register(CONFORMAL)
 register(LINEAR)
 register(QUATERNION_VECTOR)
 
-__all__ = ["CHARTS", "Chart", "ChartFunctions", "quaternions", "register"]
-
-
-def __getattr__(name: str) -> ModuleType:
-    if name != "quaternions":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("rbdae.rotations.quaternions")
+__all__ = ["CHARTS", "Chart", "ChartFunctions", "orthonormalised", "quaternions", "register"]

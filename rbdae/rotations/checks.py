@@ -26,10 +26,41 @@ _COUNTS = {2: "two", 3: "three", 4: "four", 9: "nine"}
 _EXAMPLES = {2: "(1.0, 0.0)", 3: "(0.0, 0.0, 1.0)", 4: "(1.0, 0.0, 0.0, 0.0)", 9: "numpy.eye(3).ravel()"}
 
 
+def numbers(owner: str, what: str, value: object) -> Vec:
+    """Finite real numbers of any shape, float64."""
+    return _array(owner, what, value, (), "a real number or an array of them", "give float64")
+
+
 def vectors(owner: str, what: str, value: object, n: int = 3) -> Vec:
     """Finite real numbers (..., n), float64."""
     wanted = f"{_COUNTS[n]} real numbers, or a stack of such vectors, (..., {n})"
-    return array(owner, what, value, (n,), wanted, f"pass e.g. {_EXAMPLES[n]}")
+    return _array(owner, what, value, (n,), wanted, f"pass e.g. {_EXAMPLES[n]}")
+
+
+def matrices(owner: str, what: str, value: object) -> Mat:
+    """Finite real numbers (..., 3, 3), float64."""
+    wanted = "a (3, 3) array of real numbers, or a stack of them, (..., 3, 3)"
+    return _array(owner, what, value, (3, 3), wanted, "pass e.g. numpy.eye(3)")
+
+
+def axes(owner: str, what: str, value: object) -> Vec:
+    """Unit vectors (..., 3) along vectors that are not zero."""
+    return _directions(owner, what, value, 3, "the zero vector", "pass a direction, e.g. (0, 0, 1)")
+
+
+def nonzero_quaternions(owner: str, what: str, value: object) -> Vec:
+    """Unit quaternions (..., 4) along quaternions that are not zero, scalar first."""
+    return _directions(owner, what, value, 4, "the zero quaternion", "pass (1, 0, 0, 0) for the identity")
+
+
+def _directions(owner: str, what: str, value: object, n: int, zero: str, remedy: str) -> Vec:
+    out = vectors(owner, what, value, n)
+    largest = np.abs(out).max(axis=-1, keepdims=True, initial=0.0)
+    if not largest.all():
+        raise ValueError(f"{owner}: {what} must not be {zero}, got {_check.show(value)}; {remedy}")
+    out = out / largest  # lengths that are subnormal have few digits
+    unit: Vec = out / norm(out)[..., None]
+    return unit
 
 
 def rotation_matrices(owner: str, what: str, value: object) -> Mat:
@@ -38,7 +69,7 @@ def rotation_matrices(owner: str, what: str, value: object) -> Mat:
     if rotation is not None:
         return np.asarray(rotation.as_matrix(), dtype=float)
     remedy = "pass a scipy Rotation, or [d1 d2 d3] with orthonormal columns"
-    out = array(owner, what, value, (3, 3), "a Rotation or rotation matrices (..., 3, 3)", remedy)
+    out = _array(owner, what, value, (3, 3), "a Rotation or rotation matrices (..., 3, 3)", remedy)
     # beyond two the product could overflow
     sized = np.abs(out).max(initial=0.0) <= 2.0
     defect = np.abs(np.swapaxes(out, -1, -2) @ out - np.eye(3)).max(initial=0.0) if sized else np.inf
@@ -108,7 +139,7 @@ def _as_rotation(value: object) -> Any:
     return value if isinstance(value, Rotation) else None
 
 
-def array(owner: str, what: str, value: object, shape: tuple[int, ...], wanted: str, remedy: str) -> Vec:
+def _array(owner: str, what: str, value: object, shape: tuple[int, ...], wanted: str, remedy: str) -> Vec:
     """Finite real numbers (..., *shape), float64."""
     raw: Any = None
     if not isinstance(value, np.ma.MaskedArray):

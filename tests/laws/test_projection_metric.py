@@ -11,8 +11,7 @@ from inside import Mat, Vec
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
-from rbdae_papers import quaternions
-from rbdae_papers.null_space.orthonormal import orthonormalised
+from rbdae.rotations import orthonormalised, quaternions
 
 IDENTITY = rbdae.Projection(metric="identity")
 METHODS = ("spurrier-klumpp", "polar", "gram-schmidt", "logarithm")

@@ -11,11 +11,11 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import fill
+from rbdae.rotations import checks
+from rbdae.rotations.quaternions import conjugated, from_rotation_vector, multiplied, rotated
 from rbdae.rotations.vectors import spurrier_klumpp
-from rbdae_papers import checks
 from rbdae_papers.closed_form.elliptic import with_digits
 from rbdae_papers.closed_form.polhode import Polhode, is_steady, polhode
-from rbdae_papers.quaternions import conjugated, from_rotation_vector, multiplied, rotated
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation

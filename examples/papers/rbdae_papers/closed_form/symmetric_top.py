@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple, final
 from rbdae import _check
 from rbdae._arrays import ArrayLike
 from rbdae._frozen import fill
-from rbdae_papers import checks
+from rbdae.rotations import checks
+from rbdae.rotations.quaternions import to_matrix
 from rbdae_papers.closed_form.elliptic import DIGITS, decimal, with_digits
-from rbdae_papers.quaternions import to_matrix
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation

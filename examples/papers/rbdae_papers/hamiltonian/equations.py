@@ -9,7 +9,8 @@ import numpy as np
 import rbdae
 from rbdae._arrays import Mat, Vec
 from rbdae.body import Body
-from rbdae_papers import quaternions, step_equations
+from rbdae.rotations import quaternions
+from rbdae_papers import step_equations
 from rbdae_papers.finding import Cell, Comparison, Criterion, Finding, at_least, at_most, claim, expect
 from rbdae_papers.hamiltonian.schemes import INERTIA, SCHEMES, run
 from rbdae_papers.item import Settings, item

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae_papers import checks
-from rbdae_papers.quaternions import conjugated, rotated
+from rbdae.rotations import checks
+from rbdae.rotations.quaternions import conjugated, rotated
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation

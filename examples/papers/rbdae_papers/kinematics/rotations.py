@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.rotations import checks, quaternions
+from rbdae.rotations.quaternions import conjugated, multiplied
 from rbdae.rotations.vectors import spurrier_klumpp
-from rbdae_papers import checks, quaternions
 from rbdae_papers.kinematics.components import Rotations, checked, skew
-from rbdae_papers.quaternions import conjugated, multiplied
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation

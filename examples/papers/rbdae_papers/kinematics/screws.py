@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Vec
-from rbdae_papers import checks
+from rbdae.rotations import checks
+from rbdae.rotations.quaternions import from_axis_angle, rotated, to_axis_angle
 from rbdae_papers.kinematics.components import Rotations, checked
-from rbdae_papers.quaternions import from_axis_angle, rotated, to_axis_angle
 
 
 class Screw(NamedTuple):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Vec
+from rbdae.rotations.quaternions import conjugated, rotated
 from rbdae_papers.kinematics.components import Components, Rotations, checked, of_rate
-from rbdae_papers.quaternions import conjugated, rotated
 
 
 def infinitesimal_rotation(rotation: Rotations, variation: ArrayLike) -> Components:

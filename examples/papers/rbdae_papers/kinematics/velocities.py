@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae_papers import checks
+from rbdae.rotations import checks
+from rbdae.rotations.quaternions import conjugated, multiplied, rotated, to_axis_angle
 from rbdae_papers.kinematics.components import Components, Rotations, checked, of_rate, skew
 from rbdae_papers.kinematics.rotations import AxisAngle
-from rbdae_papers.quaternions import conjugated, multiplied, rotated, to_axis_angle
 
 
 class AccelerationMatrices(NamedTuple):

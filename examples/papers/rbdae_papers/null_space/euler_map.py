@@ -13,9 +13,8 @@ from scipy.linalg import block_diag
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.rotations import vectors
-from rbdae_papers import checks
-from rbdae_papers.quaternions import left
+from rbdae.rotations import checks, vectors
+from rbdae.rotations.quaternions import left
 
 
 def euler_map(p: ArrayLike) -> Vec:

@@ -6,7 +6,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae_papers import checks
+from rbdae.rotations import checks
 
 
 def quaternions(owner: str, **given: ArrayLike) -> tuple[Vec, ...]:

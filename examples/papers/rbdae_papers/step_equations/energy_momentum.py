@@ -8,8 +8,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae_papers import checks
-from rbdae_papers.quaternions import left, right
+from rbdae.rotations import checks
+from rbdae.rotations.quaternions import left, right
 from rbdae_papers.step_equations._arguments import inverse4, quaternions, step_size, times, transposed
 from rbdae_papers.step_equations.invariants import barred
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae_papers.quaternions import left, right
+from rbdae.rotations.quaternions import left, right
 from rbdae_papers.step_equations._arguments import inertia4, inverse4, quaternions, times, transposed
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae_papers.quaternions import conjugated, left, multiplied
+from rbdae.rotations.quaternions import conjugated, left, multiplied
 from rbdae_papers.step_equations._arguments import inertia4, quaternions, step_size, times, transposed
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat
+from rbdae.rotations import checks
 from rbdae.rotations.vectors import rotation_matrices, spurrier_klumpp
-from rbdae_papers import checks
 
 Method = Literal["spurrier-klumpp", "polar", "gram-schmidt", "logarithm"]
 
