@@ -42,13 +42,8 @@ class Derivative:
         return f"{self.of.name}{'' if self.by == 'state' else '_' + self.by}_jacobian"
 
     @property
-    def ordered(self) -> bool:
-        """As `rbdae.kernels.entry.Entry` has it."""
-        return self.of.ordered
-
-    @property
     def bodies_first(self) -> Derivative:
-        """The same with bodies before joints."""
+        """That of the kernel in the orders that serve any position."""
         return Derivative(self.of.bodies_first, self.by)
 
     @property

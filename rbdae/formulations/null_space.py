@@ -35,10 +35,10 @@ from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.forces.reaction_friction import add_friction
 from rbdae.kernels.linear.accelerations import accelerations, eliminated_normals
-from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.memory import bodies, head, solution, states, velocity_metric
 from rbdae.kernels.null_space.quasi_velocities import QuasiVelocities, velocities_from_nu
 from rbdae.kernels.outputs import position_rows
+from rbdae.rotations.vectors import frame, reciprocal
 
 
 def _set_state(m: Memory, t: float, y: Array) -> QuasiVelocities:
@@ -59,7 +59,7 @@ def motion(m: Memory, t: float, y: Array, out: Array) -> None:
     collect_velocities(m, w)
     if h.spatial != 0:
         for o, s in zip(bodies(m)[:-1], states(m)[:-1], strict=True):
-            turning, C = slice(o.iv + o.nt, o.iv + o.nt + 3), inverse(s.d.reshape(3, 3))  # R^-T
+            turning, C = slice(o.iv + o.nt, o.iv + o.nt + 3), reciprocal(frame(s.d))  # R^-T
             w[turning], T[turning] = C @ w[turning], C @ T[turning]
     out[h.n_v :] = T.ravel()
 
@@ -134,9 +134,9 @@ class NullSpace(
 ):
     """Independent quasi-velocities, reduced mass matrix; ODE or implicit.
 
-    It costs O(n) for trees of lower pairs. Systems with loops cost O(n^3) in the freedoms of a spanning tree, up to 24
-    of them or with dropped joint rows, otherwise as much as sparse factors over the graph of the joints, O(n) for
-    ladders. Their quasi-velocities are a selection that `rbdae.solve` changes when it becomes ill-conditioned.
+    It costs O(n) for trees of lower pairs. Systems with loops cost as much as sparse factors over the graph of the
+    joints, O(n) for ladders. Their quasi-velocities are a selection that `rbdae.solve` changes when it becomes
+    ill-conditioned.
 
     Parameters
     ----------

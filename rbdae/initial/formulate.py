@@ -27,7 +27,7 @@ from rbdae.multibody.choices.row_selection import redundant_rows
 from rbdae.multibody.choices.selection import IndependentVelocities, Selection
 from rbdae.multibody.choices.settings import Settings, Structure
 from rbdae.multibody.choices.states import centred, write
-from rbdae.multibody.choices.tree_velocities import is_spherical_tree, spanning_velocities, tree_velocities
+from rbdae.multibody.choices.tree_velocities import is_spherical_tree, spanning_freedoms, tree_velocities
 from rbdae.multibody.choices.velocity_kind import ANGULAR, KINDS, SPATIAL, VelocityKind
 from rbdae.multibody.choices.velocity_selection import DependentRows, metric, sparse_matrix, spatial_columns
 from rbdae.multibody.memory.memory import Code, Memory
@@ -56,7 +56,7 @@ _WITHOUT: Final = {"radial_inertia": "zero", "director_constraints": "rows"}
 """Options that forms without them may be asked for, as studies over all forms do: it is how they are."""
 
 SPARSE_FROM = 24
-"""Freedoms of the spanning tree from which the square system of loops is sparse (docs/decisions.md)."""
+"""Freedoms of the spanning tree from which independent velocities of loops are selected by sparse matrices."""
 
 
 def formulate(
@@ -386,7 +386,7 @@ def settings_of(model: Model, choices: Choices, state: ConsistentState) -> tuple
     tree = None if redundant else tree_velocities(model, state.motion.R, state.joint_matrix)
     if tree is not None:
         return choices.settings("tree", tree=tree), selection
-    sparse = not redundant and int(spanning_velocities(model, ()).freedoms(model).sum()) >= SPARSE_FROM
+    sparse = not redundant and spanning_freedoms(model) >= SPARSE_FROM
     find = _sparse_velocities if sparse else _independent_velocities
     velocities = find(model, state, choices.kind.spatial)
     settings = choices.settings("loops", n_independent=len(velocities.S), sparse=sparse, redundant=redundant)

@@ -21,21 +21,22 @@ class Entry:
         ``M`` output matrix
     ordered : whether it solves the saddle-point system in an order that is chosen for a problem
         (`rbdae.kernels.linear.saddle`)
+    squared : whether it solves [G; S] of loops in such an order (`rbdae.kernels.null_space.loops`)
     """
 
-    def __init__(self, function: Callable[..., None], signs: str, ordered: bool = False) -> None:
+    def __init__(self, function: Callable[..., None], signs: str, ordered: bool = False, squared: bool = True) -> None:
         self.function = function
         self.name = f"{function.__module__}:{function.__qualname__}"
-        self.signs, self.ordered = signs, ordered
+        self.signs, self.ordered, self.squared = signs, ordered, squared
         self.__doc__ = function.__doc__
         self._bodies_first: Entry | None = None
         _ENTRIES.setdefault(self.name, self)
 
     @property
     def bodies_first(self) -> Entry:
-        """The same kernel with bodies before joints."""
+        """The same kernel in the orders that serve any position: bodies before joints."""
         if self._bodies_first is None:
-            self._bodies_first = Entry(self.function, self.signs)
+            self._bodies_first = Entry(self.function, self.signs, squared=False)
         return self._bodies_first
 
     def __call__(self, *arguments: Any) -> None:

@@ -14,8 +14,8 @@ from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradients, moving_sides
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.entry import entry
-from rbdae.kernels.linear.saddle import SUSPENDED, Saddle, factorise, internal_multipliers
-from rbdae.kernels.memory import bodies, head, multipliers, primitives, right_hand_side, rows, solution, states
+from rbdae.kernels.linear.saddle import SUSPENDED, Saddle, extent, factorise, internal_multipliers
+from rbdae.kernels.memory import head, multipliers, primitives, right_hand_side, rows, solution, states
 from rbdae.kernels.records import ANGULAR
 
 
@@ -84,9 +84,7 @@ def _sine(saddle: Saddle, i: int) -> Any:
 
 def _size(m: Memory, n: int, k: int) -> Any:
     """The square of a row with respect to velocities over the bodies' radius of gyration."""
-    B, r = bodies(m)[:-1], rows(m)[n]
-    reach = sum(np.trace(o.inertia) for o in B) / sum(o.mass for o in B)
-    size = 0.0
+    r, reach, size = rows(m)[n], extent(m), 0.0
     for side, _, o in moving_sides(m, primitives(m)[n]):
         size = size + r.H[side, k] @ r.H[side, k]
         if o.nt == 3:

@@ -77,8 +77,6 @@ _NUMBERS = (
     "n_elements",
     "n_frictions",
     "n_rows",
-    "n_tree",
-    "n_closing",
     "n_q",
     "n_v",
     "n_la",
@@ -90,7 +88,6 @@ _NUMBERS = (
     "integral",
     "stabilised",
     "n_nu",
-    "n_square_entries",
     "n_vector",
     "n_body_unknowns",
     "n_newton",
@@ -108,7 +105,6 @@ _NUMBERS = (
     "projected",
     "columns",
     "structure",
-    "sparse",
     "level",
     "singular",
 )
@@ -152,20 +148,15 @@ pivot_floor = MemoryArray(Content.SELECTION, np.float64)
 velocity_selection = MemoryArray(Content.SELECTION, np.float64)
 """S of the null-space form of loops: nu = S (xdot, Omega)."""
 velocity_metric = MemoryArray(Content.SELECTION, np.float64)
-"""The measures of T there: inverse scales of its rows, inverse sizes of its columns, and the diagonal of W of sparse
-[G; S]."""
+"""The measures of T there: inverse scales of its rows, inverse sizes of its columns, and the diagonal of W."""
 inputs = MemoryArray(Content.SELECTION, np.float64)
 """Values of the inputs."""
-closing_rows = MemoryArray(Content.PATTERN, np.int64)
-"""Primitive, equation of it and number of each joint equation that closes a loop."""
 square_start = MemoryArray(Content.PATTERN, np.int64)
-"""Sparse [G; S], rows in the order of elimination: where they begin,"""
+"""[G; S] of loops, rows in an order of elimination that always serves: where they begin,"""
 square_column = MemoryArray(Content.PATTERN, np.int64)
 """their columns,"""
 square_place = MemoryArray(Content.PATTERN, np.int64)
-"""the place of each equation,"""
-square_turning = MemoryArray(Content.PATTERN, np.int64)
-"""the body whose rotation a column is, or -1."""
+"""the place of each equation."""
 rows = MemoryArray(Content.SCRATCH, kb.ROW, lambda h: h.n_primitives)
 """P, Q, multipliers and gradients of each primitive."""
 normals = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_frictions)

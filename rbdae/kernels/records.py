@@ -166,10 +166,9 @@ ENTRY = np.dtype([("form", "i8"), ("A", "f8", (8,)), ("B", "f8", (8,))], align=T
 # a body and its joint to the parent, -1 for a root: `primitive`, `equation` and `side` of each of its joint equations,
 # which are the equations `row`; the rows S of its quasi-velocities nu = S (R^T xdot, Omega), which are the numbers from
 # `nu` on; the places of the equations, then of the rows S, among the factors (`rbdae.kernels.null_space.trees`): 0 to 2
-# for those that move the body, else 6 to 8. `visit` has the bodies, parents first, one in each record
+# for those that move the body. Parents come first
 TREE_VELOCITY = np.dtype(
     [
-        ("visit", "i8"),
         ("parent", "i8"),
         ("nu", "i8"),
         ("n_rows", "i8"),

@@ -31,7 +31,9 @@ class KernelMemory:
 
     def __init__(self, head: Any, arrays: Mapping[str, Any], inputs: Mapping[str, Any], recorder: Any = None) -> None:
         self.head, self.recorder = head, recorder
-        self.order: tuple[Any, ...] = ()  # of elimination, of least fill (`rbdae.kernels.linear.saddle`)
+        # of elimination, of least fill: `rbdae.kernels.linear.saddle`, `rbdae.kernels.null_space.loops`
+        self.order: tuple[Any, ...] = ()
+        self.square_order: tuple[Any, ...] = ()
         self._arrays = arrays
         for name, array in inputs.items():
             setattr(self, name, array)

@@ -26,7 +26,7 @@ ENTRY_POINTS = PYPROJECT["project"]["entry-points"]["rbdae.adapters"]
 SOLVER_PACKAGES = ["sksundae", "scikits_odes", "scikits_odes_sundials", "assimulo", "solve_dae", "scipy.integrate"]
 FURTHER = {"rbdae_adapters": "adapters", "rbdae_papers": "examples/papers"}
 """The other packages of the distribution, and where they are."""
-ALIASES = ["rbdae.closed_form", "rbdae.kinematics"]
+ALIASES = ["rbdae.closed_form", "rbdae.kinematics", "rbdae.rotations.quaternions"]
 """Modules of `rbdae_papers` by other names."""
 OTHERS = [*FURTHER, "matplotlib", "tqdm", "pandas", "plotly", "jinja2", "itables"]
 

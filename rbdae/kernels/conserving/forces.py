@@ -46,9 +46,9 @@ import numpy as np
 from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory, atan, select, sqrt
 from rbdae.kernels.forces.elements import Along, ByFunction, Force, all_forces, angle_of, forms, turns
-from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.memory import force_states
 from rbdae.kernels.records import ANGLE, POINT, ROOT
+from rbdae.rotations.vectors import reciprocal
 
 SMALL = 0.01
 """Of p^2: series below, in which the last term is below round-off."""
@@ -147,7 +147,7 @@ class ByFunctionInStep(ByFunction):
         """lambda D."""
         z, dz = _centred(self.z), _centred(self._d * 2.0)
         size = np.sum(z * z)
-        om = inverse(np.eye(3) * size - z.T @ z) @ cross(z, dz).sum(axis=0)
+        om = reciprocal(np.eye(3) * size - z.T @ z) @ cross(z, dz).sum(axis=0)
         D = dz - cross(np.broadcast_to(om, z.shape), z)
         lost = self.potential_at(self.z - self._d) - self.potential_at(self.z + self._d)
         lost -= np.sum(self.without_rates() * self._d) * 2.0

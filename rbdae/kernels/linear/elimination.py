@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from rbdae.graph.functions import Array, is_zero
+from rbdae.graph.functions import Array, depends, is_zero
 
 Pivot = tuple[int, ...]
 """The rows of a pivot."""
@@ -20,7 +20,7 @@ Rows = list[dict[int, Any]]
 """A matrix by rows and columns, both triangles."""
 
 
-def inverse(pivot: Pivot, A: Array) -> tuple[Array, list[tuple[Any, tuple[int, ...]]]]:
+def inverse_of_pivot(pivot: Pivot, A: Array) -> tuple[Array, list[tuple[Any, tuple[int, ...]]]]:
     """The inverse of a pivot of one, two or four rows, with its reciprocals and the rows that each of them is of. Four
     rows are [M B; B^T 0]."""
     if len(pivot) == 1:
@@ -61,7 +61,7 @@ class Factors:
         self,
         rows: Rows,
         order: Iterable[Pivot],
-        inverse: Callable[[Pivot, Array], tuple[Array, list[tuple[Any, tuple[int, ...]]]]] = inverse,
+        inverse: Callable[[Pivot, Array], tuple[Array, list[tuple[Any, tuple[int, ...]]]]] = inverse_of_pivot,
     ) -> None:
         self.steps: list[Step] = []
         for pivot in order:
@@ -76,6 +76,15 @@ class Factors:
                     change = row @ other
                     if not is_zero(change):
                         rows[i][j] = rows[j][i] = rows[i].get(j, 0.0) - change
+
+    def growth(self, units: Array) -> Any:
+        """The sum of the squares of all reciprocal pivots that depend on the state; `units` are the squares of factors
+        of the unknowns that make the matrix one of numbers without a unit."""
+        squares, terms = 1.0 / units, list[Any]()
+        for step in self.steps:
+            terms += [r * r * np.prod(squares[[*of]]) for r, of in step.reciprocals if depends(r)]
+        chains = [sum(terms[k::4], 0.0) for k in range(4)]  # one would be the longest of the code
+        return (chains[0] + chains[1]) + (chains[2] + chains[3])
 
     def solved(self, b: Array) -> Array:
         """A^-1 b; b (n,), or (n, columns)."""

@@ -16,10 +16,10 @@ import numpy as np
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass
-from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.rotations.quaternion import QUATERNION
+from rbdae.rotations.vectors import reciprocal
 
 _BELOW = ([1, 2, 2], [0, 0, 1])
 """The places below the diagonal, in the order of the constraints."""
@@ -50,7 +50,7 @@ def reduction(m: Memory, b: int) -> tuple[Array, Array, Array]:
     else:
         E = C @ o.euler @ C.T
         mass = np.eye(3) * np.trace(E) - E
-    return N, mass, inverse(mass)
+    return N, mass, reciprocal(mass.T)
 
 
 def particular(m: Memory, b: int, s: Array) -> Array:
@@ -91,4 +91,4 @@ def _stacked(m: Memory, Y: Array) -> Array:
 
 def _reciprocal(m: Memory, a: Array) -> Array:
     """C = Y^-T."""
-    return inverse(_matrix(m, a).T)
+    return reciprocal(_matrix(m, a))

@@ -25,7 +25,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from rbdae.graph.functions import Array, Memory, depends, is_zero, select
+from rbdae.graph.functions import Array, Memory, is_zero, select
 from rbdae.kernels.constraints.gradients import force_directions, moving_sides, side_rows, velocities_at
 from rbdae.kernels.linear import reductions
 from rbdae.kernels.linear.elimination import Factors, Pivot, Rows
@@ -77,6 +77,17 @@ def reduce_gradients(m: Memory, pulled: int) -> None:
             H = r.Gw[side, : p.n, : o.nr] @ s.N[: o.nr]
             r.H[side, : p.n] = H
             r.HJ[side, : p.n] = (H @ s.Ji) * (s.a[:4] @ s.a[:4]) if moment else H @ s.Ji
+
+
+def extent(m: Memory) -> Any:
+    """The square of the bodies' radius of gyration."""
+    B = bodies(m)[:-1]
+    return sum(np.trace(o.inertia) for o in B) / sum(o.mass for o in B)
+
+
+def points_of(p: Any) -> int:
+    """How many of its two factors are vectors between points: the power of lengths in its equations."""
+    return 1 if p.linear == 1 else sum(not is_zero(c[0]) or not is_zero(c[4]) for c in (p.A, p.B))
 
 
 @final
@@ -169,7 +180,7 @@ class Saddle:
         head(self.m).singular = 0
         if len(order):
             self._factors = Factors(self.matrix(), order)
-            if self._growth() <= LARGEST:
+            if self._factors.growth(self.units()) <= LARGEST:
                 return self
         self.pivots, self.sizes = np.zeros(head(self.m).n_rows, dtype=object), self._sizes_of_rows()
         self._factors = Factors(self.matrix(), self._bodies_first(), self._inverse)
@@ -188,25 +199,14 @@ class Saddle:
         """Factors of the unknowns that make the matrix one of numbers without a unit, of the size of one: lengths are
         counted by the bodies' radius of gyration, inertias by their mean."""
         m, B = self.m, bodies(self.m)[:-1]
-        turning = sum(np.trace(o.inertia) for o in B)
-        inertia, square = turning / len(B), turning / sum(o.mass for o in B)
+        inertia, square = sum(np.trace(o.inertia) for o in B) / len(B), extent(m)
         out = np.full(self.first + head(m).n_rows, 1.0 / inertia, dtype=object)  # their squares
         for b in range(len(B)):
             out[self.body(b)[0]] = square / inertia
         for p, _ in self.joints:
-            ends = [c[0] if is_zero(c[4]) else c[4] for c in (p.A, p.B)]  # coefficients of points
-            points = 1 if p.linear == 1 else sum(not is_zero(end) for end in ends)
             for k in range(p.n):
-                out[self.first + p.slot[k]] = inertia / square**points
+                out[self.first + p.slot[k]] = inertia / square ** points_of(p)
         return out
-
-    def _growth(self) -> Any:
-        """The sum of the squares of all reciprocal pivots that depend on the state."""
-        squares, terms = 1.0 / self.units(), list[Any]()
-        for step in self._factors.steps:
-            terms += [r * r * np.prod(squares[[*of]]) for r, of in step.reciprocals if depends(r)]
-        chains = [sum(terms[k::4], 0.0) for k in range(4)]  # one would be the longest of the code
-        return (chains[0] + chains[1]) + (chains[2] + chains[3])
 
     def solved(self, b: Array) -> Array:
         """The solution of the system for b, or for many in columns."""

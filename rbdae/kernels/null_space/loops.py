@@ -1,13 +1,18 @@
-"""The square system [G; S] of closed loops, not too large: S is constant, the selected independent velocities.
+"""The square system [G; S] of closed loops: S is constant, the selected independent velocities.
 
-A spanning tree of joints is solved body by body (`trees`), so that w = T mu + w_0 with its quasi-velocities mu. The
-joint equations that close loops, and S, are then
+With A = [G; S], A x = b and A^T z = f are solved by L D L^T (`rbdae.kernels.linear.elimination`) of
 
-    K mu = [-g_I - G_c w_0],    K = [G_c] T,
-           [  nu - S w_0  ]         [ S ]
+    [0 A^T] [x]   [f]            [W^-1 A^T] [x]   [f]
+    [A  0 ] [z] = [b]     or     [ A    0 ] [z] = [b].
 
-square and as large as the tree has freedoms. K = L Q by Householder's reflections, which is stable without a choice of
-pivots, whatever the position and S are.
+* The first one has pivots of one or two velocities and as many equations, in an order of few operations that is chosen
+  for a problem (`rbdae.multibody.memory.saddle_order`): L U of A. What is left for a few rows of S at the end is
+  inverted at a time, so that the order serves whatever is selected. It holds while the sum of the squares of all
+  reciprocal pivots is below `LARGEST`, in units of the mechanism's size.
+* The second one serves every position, and large systems: with all velocities before the equations there is no pivot to
+  choose, since A W A^T is positive definite; W = diag(l^2, 1), l a length of each body. It has the solutions for
+  (0, b) and (f, 0), and the condition of A squared. Corrections by the residual give the accuracy of an elimination of
+  A itself (docs/decisions.md).
 
 With spatial velocities S P stands in the place of S, P = R^-T: it turns with the bodies.
 """
@@ -18,23 +23,40 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae.graph.functions import Array, Memory, is_zero, select, sqrt
-from rbdae.kernels.constraints.gradients import moving_sides
-from rbdae.kernels.linear.small import inverse
-from rbdae.kernels.memory import bodies, closing_rows, head, primitives, states, velocity_selection
-from rbdae.kernels.null_space.trees import Tree, row_of
+from rbdae.graph.functions import Array, Memory, is_zero, sqrt
+from rbdae.kernels.bodies.gather import moving
+from rbdae.kernels.constraints.gradients import moving_sides, side_rows
+from rbdae.kernels.linear.elimination import Factors, Pivot, Rows, inverse_of_pivot
+from rbdae.kernels.linear.saddle import LARGEST, extent, points_of
+from rbdae.kernels.memory import (
+    head,
+    primitives,
+    rows,
+    square_column,
+    square_place,
+    square_start,
+    velocity_metric,
+    velocity_selection,
+)
+from rbdae.rotations.vectors import frame, reciprocal
+
+CORRECTIONS = 2
 
 
-def selection(m: Memory) -> Array:
-    """S (nnu, nv), or S P where velocities are spatial."""
-    S = velocity_selection(m)
-    if head(m).spatial == 0:
-        return S
-    S = S.astype(states(m)[0].d.dtype)
-    for o, s in zip(bodies(m)[:-1], states(m)[:-1], strict=True):
-        turning = slice(o.iv + o.nt, o.iv + o.nt + 3)
-        S[:, turning] = S[:, turning] @ inverse(s.d.reshape(3, 3))  # d has the rows of R^T
-    return S
+def _inverse(pivot: Pivot, A: Array) -> tuple[Array, list[Any]]:
+    """The inverse of a pivot. That of [0 K^T; K 0] is by Gram and Schmidt, where no pivot has to be chosen: with E K =
+    Q orthogonal K^-1 is Q^T E."""
+    n = len(pivot) // 2
+    if n < 3:
+        return inverse_of_pivot(pivot, A)
+    done: list[Array] = []
+    for row in np.hstack([A[n:, :n], np.eye(n)]):
+        for q in done:
+            row = row - q * (q[:n] @ row[:n])
+        done.append(row * (1.0 / sqrt(row[:n] @ row[:n])))
+    Q, E = np.hsplit(np.array(done), 2)
+    zero = np.zeros((n, n))
+    return np.block([[zero, Q.T @ E], [E.T @ Q, zero]]), []
 
 
 @final
@@ -43,35 +65,95 @@ class Loops:
 
     def __init__(self, m: Memory) -> None:
         self._m, h = m, head(m)
-        self._first, self._n_motions, self._n_v = h.n_v - h.n_nu, h.n_closing + h.n_nu, h.n_v
-        self._tree = Tree(m)
-        self._places = [*(int(row[2]) for row in closing_rows(m)), *range(self._first, h.n_v)]
+        self._n, self._n_joints = h.n_v, h.n_v - h.n_nu
+        start, column, place = square_start(m), square_column(m), square_place(m)
+        self._columns = [column[start[k] : start[k + 1]] for k in place]
+        self._turning = {o.iv + o.nt: s for o, s in moving(m)}  # the bodies whose Omega begins in a column
+
+    def rows(self) -> Rows:
+        """A, by rows and columns."""
+        m = self._m
+        joints = [
+            (np.hstack([side_rows(r, side, p.n, o) for side, _, o in moving_sides(m, p)]), p)
+            for p, r in zip(primitives(m), rows(m), strict=True)
+        ]
+        equations = [*(G[k] for G, p in joints for k in range(p.n) if p.keep[k] == 1), *self._selection()]
+        return [
+            {j: x for j, x in zip(at.tolist(), row, strict=True) if not is_zero(x)}
+            for at, row in zip(self._columns, equations, strict=True)
+        ]
+
+    def _selection(self) -> list[Array]:
+        """The rows of S, or of S P where velocities are spatial: a one where that is all, else three numbers of a body
+        at a time."""
+        m, out = self._m, []
+        for s, columns in zip(velocity_selection(m), self._columns[self._n_joints :], strict=True):
+            if len(columns) == 1:
+                out.append(np.ones(1))
+                continue
+            parts = s[columns].reshape(-1, 3)
+            if head(m).spatial != 0:
+                turned = [self._turning.get(k) for k in columns[::3].tolist()]
+                inverses = [np.eye(3) if s is None else reciprocal(frame(s.d)) for s in turned]
+                parts = np.array([part @ C for part, C in zip(parts, inverses, strict=True)])
+            out.append(parts.ravel())
+        return out
 
     def factorise(self) -> None:
-        """The factors of the tree, and of K."""
-        self._tree.factorise()
-        S = selection(self._m)
-        closing = np.zeros((len(closing_rows(self._m)), self._n_v), dtype=states(self._m)[0].d.dtype)
-        for out, (i, k, _) in zip(closing, closing_rows(self._m), strict=True):
-            for side, *_ in moving_sides(self._m, primitives(self._m)[i]):
-                at, row = row_of(self._m, i, side, k)
-                out[at] += row
-        self._rows = np.vstack([closing, S])
-        self._K = _LQ(np.array([self._tree.solve_transposed(row)[self._first :] for row in self._rows]))
+        """The factors."""
+        n, W = self._n, velocity_metric(self._m)[self._n + head(self._m).n_nu :]
+        self._A, self._exact = self.rows(), True
+        if len(self._m.square_order):
+            self._factors = Factors(self.bordered(self._A), self._m.square_order, _inverse)
+            if self._factors.growth(self.units()) <= LARGEST:
+                return
+        self._exact = False
+        symmetric = self.bordered(self._A)
+        for k in range(n):
+            symmetric[k][k] = 1.0 / W[k]
+        equations = n + np.argsort(square_place(self._m))
+        self._factors = Factors(symmetric, [(int(k),) for k in (*range(n), *equations)])
 
-    def solve(self, x: Array) -> Array:
-        """[G; S]^-1 x."""
-        known = x[: self._first]
-        w = self._tree.solve(np.concatenate([known, np.zeros(self._n_motions, dtype=x.dtype)]))
-        mu = self._K.solved(x[self._places] - self._rows @ w)
-        return self._tree.solve(np.concatenate([known, mu]))
-
-    def solve_transposed(self, x: Array) -> Array:
-        """[G; S]^-T x: the multipliers of the joints, then T^T x."""
-        z = self._K.solved_transposed(self._tree.solve_transposed(x)[self._first :])
-        out = self._tree.solve_transposed(x - self._rows.T @ z)[: self._n_v]
-        out[self._places] = z
+    def bordered(self, A: Rows) -> Rows:
+        """[0 A^T; A 0]."""
+        out: Rows = [{} for _ in range(2 * self._n)]
+        for i, row in enumerate(A):
+            for j, x in row.items():
+                out[self._n + i][j] = out[j][self._n + i] = x
         return out
+
+    def units(self) -> Array:
+        """Factors of x and z, as squares, that make the first matrix one of numbers without a unit, of the size of
+        one."""
+        m, square = self._m, extent(self._m)
+        velocities = [1.0 if k - k % 3 in self._turning else square for k in range(self._n)]
+        joints = [1.0 / square ** points_of(p) for p in primitives(m) for k in range(p.n) if p.keep[k] == 1]
+        selected = [1.0 / velocities[at[-1]] for at in self._columns[self._n_joints :]]
+        return np.array([*velocities, *joints, *selected], dtype=object)
+
+    def solve(self, b: Array) -> Array:
+        """A^-1 b."""
+        x = self._solved(np.zeros(self._n), b)[: self._n]
+        for _ in range(0 if self._exact else CORRECTIONS):
+            rest = [t - sum(a * x[j] for j, a in row.items()) for t, row in zip(b, self._A, strict=True)]
+            x = x + self._solved(np.zeros(self._n), np.array(rest))[: self._n]
+        return x
+
+    def solve_transposed(self, f: Array) -> Array:
+        """A^-T f."""
+        f = f[: self._n]
+        z = self._solved(f, np.zeros(self._n))[self._n :]
+        for _ in range(0 if self._exact else CORRECTIONS):
+            rest = f.copy()
+            for t, row in zip(z, self._A, strict=True):
+                for j, a in row.items():
+                    rest[j] = rest[j] - a * t
+            z = z + self._solved(rest, np.zeros(self._n))[self._n :]
+        return z
+
+    def _solved(self, f: Array, b: Array) -> Array:
+        """(x, z) for (f, b)."""
+        return self._factors.solved(np.concatenate([f, b]).astype(object))
 
     def frame_rates(self) -> Array:
         """Sdot w: nothing."""
@@ -79,50 +161,5 @@ class Loops:
 
     def select(self, vd: Array) -> Array:
         """S vdot."""
-        return selection(self._m) @ vd[: self._n_v]
-
-
-@final
-class _LQ:
-    """K = L Q: L below the diagonal of `_K`, the vectors v of the reflections above it; the reciprocals of the diagonal
-    of L, and 2 / |v|^2 of each reflection, 0 where a row needs none."""
-
-    def __init__(self, K: Array) -> None:
-        self._K, self._pivots, self._factors = K, list[Any](), list[Any]()
-        for k, row in enumerate(K):
-            d, rest = row[k], sum(x * x for x in row[k + 1 :])
-            if is_zero(rest):
-                self._pivots.append(1.0 / d)
-                self._factors.append(0.0)
-                continue
-            size = sqrt(d * d + rest)
-            pivot = select(d > 0.0, -size, size)
-            row[k] = d - pivot
-            self._pivots.append(1.0 / pivot)
-            self._factors.append(1.0 / (size * size - pivot * d))
-            for other in K[k + 1 :]:
-                self._reflect(k, other)
-
-    def _reflect(self, k: int, x: Array) -> None:
-        """x becomes its image in reflection k."""
-        if not is_zero(self._factors[k]):
-            v = self._K[k, k:]
-            x[k:] -= v * ((v @ x[k:]) * self._factors[k])
-
-    def solved(self, x: Array) -> Array:
-        """K^-1 x."""
-        x = x.copy()
-        for i, pivot in enumerate(self._pivots):
-            x[i] = (x[i] - sum(self._K[i, :i] * x[:i])) * pivot
-        for k in reversed(range(len(x))):
-            self._reflect(k, x)
-        return x
-
-    def solved_transposed(self, x: Array) -> Array:
-        """K^-T x."""
-        x = x.copy()
-        for k in range(len(x)):
-            self._reflect(k, x)
-        for i in reversed(range(len(x))):
-            x[i] = (x[i] - sum(self._K[i + 1 :, i] * x[i + 1 :])) * self._pivots[i]
-        return x
+        columns = self._columns[self._n_joints :]
+        return np.array([s @ vd[at] for at, s in zip(columns, self._selection(), strict=True)], dtype=vd.dtype)

@@ -7,9 +7,8 @@
     [   S   ]     [    nu    ]            [S]    [I]
 
 and wdot likewise from (-g_II, nudot - Sdot w). Trees have one block of S per joint, in the frame of its body, and are
-solved body by body (`trees`). Loops have a constant S, the independent velocities of a selection: small
-ones are a tree and equations in its quasi-velocities (`loops`), large ones have sparse factors (`sparse_loops`).
-Nothing is chosen on the way. Dropped equations have no row in G.
+solved body by body (`trees`). Loops have a constant S, the independent velocities of a selection (`loops`). Dropped
+equations have no row in G.
 
 With spatial velocities omega stands in the place of Omega:
 
@@ -34,13 +33,12 @@ from rbdae.kernels.bodies.gather import clear_accelerations, gather_acceleration
 from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.memory import bodies, head, primitives, states
 from rbdae.kernels.null_space.loops import Loops
-from rbdae.kernels.null_space.sparse_loops import SparseLoops
 from rbdae.kernels.null_space.spherical_trees import ROOT, SphericalTree
 from rbdae.kernels.null_space.trees import Tree
 from rbdae.kernels.records import LOOPS, SPHERICAL_TREE, TREE
+from rbdae.rotations.vectors import frame, reciprocal
 
 
 @final
@@ -49,8 +47,7 @@ class _Square:
 
     def __init__(self, m: Memory) -> None:
         self._m = m
-        kind = Tree if head(m).structure == TREE else SparseLoops if head(m).sparse == 1 else Loops
-        self._system: Tree | Loops | SparseLoops = kind(m)
+        self._system = Tree(m) if head(m).structure == TREE else Loops(m)
         self._first = head(m).n_v - head(m).n_nu
 
     def velocities(self, nu: Array) -> None:
@@ -119,7 +116,7 @@ class QuasiVelocities:
 
     def rates(self, vd: Array) -> Array:
         """nudot = S vdot + Sdot w, of the moved bodies."""
-        return self._turned(self._of.rates(vd), lambda s: inverse(s.d.reshape(3, 3)))
+        return self._turned(self._of.rates(vd), lambda s: reciprocal(frame(s.d)))
 
     def reduced(self, f: Array) -> Array:
         """T^T f. Follows `velocities`."""

@@ -35,7 +35,7 @@ class Settings:
     structure : of the system, for the null-space form
     tree : the quasi-velocities of each body, for the structure ``"tree"``
     n_independent : how many quasi-velocities there are, for the structure ``"loops"``
-    sparse : whether the square system of loops is sparse
+    sparse : whether independent velocities of loops are selected by sparse matrices
     redundant : whether joint rows are left out because they follow from the others
     """
 

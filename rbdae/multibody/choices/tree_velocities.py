@@ -8,13 +8,13 @@ own frame (`AbstractJoint.velocity_rows`): none of them ever has to be changed, 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 
-from rbdae._arrays import Bools, Ints, Mat, Vec
+from rbdae._arrays import Bools, Mat, Vec
 from rbdae.multibody.system.model import Model
 
 _ALIGNED = 1e-6
@@ -36,7 +36,7 @@ class TreeVelocity:
         moves = _moving(model, b, self.primitives, self.S)
         order = np.lexsort((np.array([*driven, *[False] * len(self.S)]), ~moves))
         out = np.empty(6, dtype=np.int64)
-        out[order] = (0, 1, 2, 6, 7, 8)
+        out[order] = np.arange(6)
         return out.tolist()
 
 
@@ -88,56 +88,35 @@ def tree_velocities(model: Model, R: Mat, joint_matrix: Callable[[], Mat]) -> tu
     return tuple(out) if used == len(model.joints) else None
 
 
-class SpanningTree(NamedTuple):
-    """A tree of joints whose velocity rows are known: the bodies, parents first; the parent of each body, the number of
-    bodies for the ground and -1 for a root; and its velocities."""
-
-    order: tuple[int, ...]
-    parent: tuple[int, ...]
-    velocities: tuple[TreeVelocity, ...]
-
-    def freedoms(self, model: Model) -> Ints:
-        """The number of quasi-velocities of each body."""
-        nt = model.bodies["nt"][: model.n].tolist()
-        own = zip(self.velocities, nt, strict=True)
-        return np.array([len(each.S) if each.primitives else moves + 3 for each, moves in own], dtype=np.int64)
-
-
-def spanning_velocities(model: Model, dropped: Collection[int]) -> SpanningTree:
-    """The spanning tree of a system with loops: few freedoms first, then short ways to the ground. Joints do not count
-    where rows of them are among the numbers `dropped`."""
+def spanning_freedoms(model: Model) -> int:
+    """The freedoms of a spanning tree of joints whose velocity rows are known: few freedoms first, then short ways to
+    the ground."""
     n, sizes = model.n, model.primitives["n"]
-    first = np.cumsum(sizes) - sizes
-    at: list[list[tuple[int, int, TreeVelocity]]] = [[] for _ in range(n + 1)]
+    at: list[list[tuple[int, int]]] = [[] for _ in range(n + 1)]
     for joint in model.joints:
         primitives = tuple(joint.primitives)
-        rows = [int(first[p]) + i for p in primitives for i in range(int(sizes[p]))]
+        equations = int(sizes[list(primitives)].sum())
         for side, (b, S) in enumerate(zip(joint.bodies, joint.velocity_rows, strict=True)):
-            if S is None or b == n or model.bodies["nt"][b] != 3 or len(S) + len(rows) != 6:
+            if S is None or b == n or model.bodies["nt"][b] != 3 or len(S) + equations != 6:
                 continue
-            if not any(row in dropped for row in rows) and np.count_nonzero(_moving(model, b, primitives, S)) == 3:
-                at[joint.bodies[1 - side]].append((len(S), b, TreeVelocity(primitives, S)))
-    parent, velocities = [-1] * n, [TreeVelocity((), np.zeros((0, 6)))] * n
-    order: list[int] = []
-    met = {n}
+            if np.count_nonzero(_moving(model, b, primitives, S)) == 3:
+                at[joint.bodies[1 - side]].append((len(S), b))
+    total, met = 0, {n}
     for root in (n, *range(n)):
         if root in met and root != n:
             continue
-        if root != n:
-            order.append(root)
-            met.add(root)
-        ways = [(freedoms, 1, k, root, b) for k, (freedoms, b, _) in enumerate(at[root])]
+        met.add(root)
+        total += int(model.bodies["nt"][root]) + 3 if root != n else 0
+        ways = [(free, 1, k, root, b) for k, (free, b) in enumerate(at[root])]
         heapq.heapify(ways)
         while ways:
-            _, depth, k, a, b = heapq.heappop(ways)
-            if b in met:
-                continue
-            met.add(b)
-            order.append(b)
-            parent[b], velocities[b] = a, at[a][k][2]
-            for l, (freedoms, c, _) in enumerate(at[b]):
-                heapq.heappush(ways, (freedoms, depth + 1, l, b, c))
-    return SpanningTree(tuple(order), tuple(parent), tuple(velocities))
+            free, depth, _, _, b = heapq.heappop(ways)
+            if b not in met:
+                met.add(b)
+                total += free
+                for k, (more, c) in enumerate(at[b]):
+                    heapq.heappush(ways, (more, depth + 1, k, b, c))
+    return total
 
 
 def _of_body(model: Model, R: Mat, joint_matrix: Callable[[], Mat], b: int, joints: list[int]) -> TreeVelocity | None:

@@ -35,7 +35,6 @@ _PLACES = frozenset(
         "primitive",
         "first_body",
         "first_parameter",
-        "visit",
         "nu",
         "first_input",
         "input",

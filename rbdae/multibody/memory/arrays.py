@@ -3,18 +3,17 @@ for an elimination among them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Ints, copied
+from rbdae._arrays import copied
 from rbdae.joints.frames import joint_frame
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import of_scalars
 from rbdae.multibody.choices.layout import Layout
 from rbdae.multibody.choices.settings import Settings
-from rbdae.multibody.choices.tree_velocities import SpanningTree, spanning_velocities
 from rbdae.multibody.system.graph import eliminate
 from rbdae.multibody.system.model import Model
 
@@ -76,7 +75,6 @@ def head_of(model: Model, settings: Settings, layout: Layout, arrays: Mapping[st
         "n_elements": len(model.forces.elements),
         "n_frictions": len(model.frictions),
         "n_rows": layout.n_rows,
-        "n_tree": len(arrays["tree_velocities"]),
         "n_q": layout.q.stop,
         "n_v": layout.n_velocities,
         "n_nu": layout.v.stop - layout.v.start if settings.reduced else 0,
@@ -100,7 +98,6 @@ def head_of(model: Model, settings: Settings, layout: Layout, arrays: Mapping[st
         "projected": settings.formulation.projected and settings.formulation.kind == "dae",
         "columns": settings.columns,
         "structure": settings.reduction,
-        "sparse": settings.sparse,
         "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
         "integral": settings.formulation.unknown_multipliers == "integrals",
         "stabilised": settings.formulation.stabilised,
@@ -164,60 +161,21 @@ def _tree(model: Model, settings: Settings, layout: Layout, primitives: Any) -> 
     """The joint equations and quasi-velocities of each body of a tree."""
     if settings.structure != "tree":
         return np.zeros(0, dtype=kb.TREE_VELOCITY)
-    rows = primitives["row"][:, None] + np.arange(3)
-    first = layout.n_velocities - (layout.v.stop - layout.v.start)
-    tree = SpanningTree(tuple(range(model.n)), tuple(model.tree.parent), settings.tree)
-    return _tree_records(model, tree, layout, rows, first + layout.inu)
-
-
-def _tree_records(model: Model, tree: SpanningTree, layout: Layout, rows: Ints, nu: Ints) -> Any:
-    """The records of bodies that hang from others, in the order of y.
-
-    Parameters
-    ----------
-    tree : its `order` has places in y
-    rows : the number of each equation of each primitive, (primitives, 3)
-    nu : where the quasi-velocities of each body begin, (n,)
-    """
     out = np.zeros(model.n, dtype=kb.TREE_VELOCITY)
-    out["visit"], out["parent"], out["nu"] = tree.order, -1, nu
+    out["parent"], out["nu"] = -1, layout.n_velocities - (layout.v.stop - layout.v.start) + layout.inu
     for k, b in enumerate(layout.order):
-        own = tree.velocities[b]
+        own = settings.tree[b]
         if not own.primitives:
             continue
-        equations = [(p, i) for p in own.primitives for i in range(int(model.primitives["n"][p]))]
-        out["parent"][k] = layout.rank[tree.parent[b]]
+        equations = [(p, i) for p in own.primitives for i in range(int(primitives["n"][p]))]
+        out["parent"][k] = layout.rank[model.tree.parent[b]]
         out["n_rows"][k], out["n_free"][k] = len(equations), len(own.S)
         for e, (p, i) in enumerate(equations):
-            out["primitive"][k, e], out["equation"][k, e], out["row"][k, e] = p, i, rows[p, i]
+            out["primitive"][k, e], out["equation"][k, e], out["row"][k, e] = p, i, primitives["row"][p] + i
             out["side"][k, e] = int(model.primitives["body"][p, 1] == b)
         out["S"][k, : len(own.S)] = own.S
         out["place"][k] = own.places(model, b)
     return out
-
-
-class LoopRecords(NamedTuple):
-    """The spanning tree of loops, and (primitive, equation of it, number among the kept ones) of each joint equation
-    that closes them, (rows, 3)."""
-
-    tree: Any
-    closing: Ints
-
-
-def loop_records(model: Model, layout: Layout, dropped: Collection[int]) -> LoopRecords:
-    """The records of loops (`rbdae.kernels.null_space.loops`) without some joint rows."""
-    tree = spanning_velocities(model, dropped)
-    equations = [(p, i) for p, size in enumerate(model.primitives["n"].tolist()) for i in range(size)]
-    kept = [equation for row, equation in enumerate(equations) if row not in dropped]
-    rows = np.zeros((len(model.primitives), 3), dtype=np.int64)
-    for n, equation in enumerate(kept):
-        rows[equation] = n
-    hanging = {p for own in tree.velocities for p in own.primitives}
-    closing = [(p, i, n) for n, (p, i) in enumerate(kept) if p not in hanging]
-    free = tree.freedoms(model)
-    nu = len(kept) + np.cumsum(free) - free
-    records = _tree_records(model, tree, layout, rows, nu)
-    return LoopRecords(records, np.array(closing, dtype=np.int64).reshape(-1, 3))
 
 
 Incident = list[list[tuple[int, int]]]

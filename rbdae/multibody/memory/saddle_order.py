@@ -1,4 +1,5 @@
-"""The order in which the saddle-point system of a mechanism with loops is eliminated (`rbdae.kernels.linear.saddle`).
+"""The orders in which the equations of a mechanism with loops are eliminated: the saddle-point system
+(`rbdae.kernels.linear.saddle`) and the square system of its quasi-velocities (`rbdae.kernels.null_space.loops`).
 
 Many entries of G are constants that are better pivots than the bodies' masses. So pivots of one and of two rows are
 taken wherever they make the fewest products, and of four: two velocities of a body with two equations of a joint, whose
@@ -22,55 +23,108 @@ import numpy as np
 from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.kernels.constraints.gradients import moving_sides, twist_gradients
 from rbdae.kernels.joint_rows import place_gradients
-from rbdae.kernels.linear.elimination import Pivot
+from rbdae.kernels.linear.elimination import Pivot, Rows
 from rbdae.kernels.linear.saddle import Saddle
 from rbdae.kernels.memory import bodies, head, references, states
+from rbdae.kernels.null_space.loops import Loops
 from rbdae.rotations.chart import numbered
 from rbdae.rotations.vectors import skew, unit_quaternion
 
+Order = tuple[Pivot, ...]
+
+_MOST, _FEW = 150, 8
+"""Velocities of a square system for which an order is searched; of them independent ones that are found last."""
+
 _LEAST = (0.1, 0.03, 0.01, 0.001)
 """Reciprocals of the largest multiplier; the next one where no pivot is left."""
+
+_ROUNDING = 1e-20
+"""Determinants of two rows, in entries of size one, that are none."""
+
+_SINGULAR = 1e8
+"""The condition of a matrix for which no pivots are asked."""
 
 _SMALL, _PLANE = 1e-8, 1e-3
 """Ratios of singular values that are zero: of a matrix with rows of size one, and of axes of rotations."""
 
 
-def saddle_order(memory: Callable[[], Any], y: Vec, n_velocities: int) -> tuple[Pivot, ...]:
-    """The order for a state y, by memories of floats with 6 velocities a body; empty if no pivots serve."""
+def orders(memory: Callable[[], Any], y: Vec, *, saddle: bool, square: bool) -> tuple[Order, Order]:
+    """The orders for a state y of the saddle-point system and of the square one, by memories of floats; empty if it is
+    not wanted, no pivots serve, or the square system is large."""
+    m = memory()
+    wanted = saddle, square and head(m).n_v <= _MOST
     try:
-        samples = np.array(_samples(memory, y))
+        placed = [_placed(memory(), state) for state in (_states(m, y) if any(wanted) else ())]
+        of_saddle = _order(placed, _saddle, 6 * head(m).n_bodies) if wanted[0] else ()
+        return of_saddle, _square_order(placed) if wanted[1] else ()
     except (ArithmeticError, np.linalg.LinAlgError):  # a state where the chart is singular
-        return ()
+        return (), ()
+
+
+def _square_order(placed: list[Any]) -> Order:
+    """Few rows of S come last, all at a time, so that the order serves other selections."""
+    h = head(placed[0])
+    n, last = h.n_v, h.n_nu if h.n_nu <= _FEW else 0
+    order = _order(placed, lambda m: _square(m, 2 * n - last), n)
+    if not (order and last):
+        return order
+    free = {*range(n)}.difference(*order)
+    return (*order, (*sorted(free), *range(2 * n - last, 2 * n)))
+
+
+def _order(placed: list[Any], system: Callable[[Any], tuple[Rows, Vec]], split: int) -> Order:
+    """The order for a symmetric system, whose matrix and units are those of placed memories. Columns that have no row
+    are left."""
+    samples = np.array([_sample(*system(m)) for m in placed])
     if not np.isfinite(samples).all():
         return ()
     used = (samples != 0.0).any(axis=0)
-    for least in _LEAST:
-        order = least_fill(samples, used, n_velocities, least)
-        if order is not None:
-            return tuple(order)
+    tried = [samples]
+    if not used[:split, :split].any():  # S is no choice of velocities at all states, and pivots have few rows
+        samples = samples[np.linalg.cond(samples[:, split:, :split]) < _SINGULAR]
+        tried = [samples, samples[:2]]
+    for some in tried:
+        for least in _LEAST:
+            order = least_fill(some, used, split, least)
+            if order is not None:
+                return tuple(order)
     return ()
 
 
-def _samples(memory: Callable[[], Any], y: Vec) -> list[Mat]:
-    """The matrices at the states where pivots have to serve."""
-    m, at = memory(), [y, y + 1e-2 * np.random.default_rng(7).standard_normal(len(y))]
+def _states(m: Any, y: Vec) -> list[Vec]:
+    """The states where pivots have to serve."""
+    at = [y, y + 1e-2 * np.random.default_rng(7).standard_normal(len(y))]
     axis = _common_axis(m, y)
     if axis is not None:
         at += [_turned(m, y, axis, range(0, head(m).n_bodies, step)) for step in (1, 2)]
-    return [_sample(memory(), state) for state in at]
+    return at
 
 
-def _sample(m: Any, y: Vec) -> Mat:
-    """The matrix at a state, of numbers without units."""
+def _placed(m: Any, y: Vec) -> Any:
     place_gradients(m, y.astype(object))
-    saddle = Saddle(m, 1)
-    rows = saddle.matrix()
+    return m
+
+
+def _sample(rows: Rows, squares: Vec) -> Mat:
+    """A matrix of numbers without units."""
     A = np.zeros((len(rows), len(rows)))
     for i, row in enumerate(rows):
         A[i, [*row]] = [*row.values()]
-    units = np.sqrt(saddle.units().astype(float))
+    units = np.sqrt(squares.astype(float))
     out: Mat = A * units * units[:, None]
     return out
+
+
+def _saddle(m: Any) -> tuple[Rows, Vec]:
+    system = Saddle(m, 1)
+    return system.matrix(), system.units()
+
+
+def _square(m: Any, n: int) -> tuple[Rows, Vec]:
+    """The first n rows and columns."""
+    system = Loops(m)
+    rows = system.bordered(system.rows())[:n]
+    return [{j: x for j, x in row.items() if j < n} for row in rows], system.units()[:n]
 
 
 def _common_axis(m: Any, y: Vec) -> Vec | None:
@@ -116,14 +170,15 @@ def _turned(m: Any, y: Vec, axis: Vec, numbers: Iterable[int]) -> Vec:
 
 def least_fill(samples: Mat, used: Bools, split: int, least: float) -> list[Pivot] | None:
     """Pivots of least fill, for symmetric matrices (samples, n, n) with entries `used`, whose multipliers are at most
-    1 / `least` in all samples; None if there are none. The rows from `split` on are those of joints."""
-    A, used = samples.copy(), used.copy()
+    1 / `least` in all samples; None if there are none. The rows from `split` on are those of joints. Where the others
+    have entries in these alone, some of them may be left."""
+    A, used, bordered = samples.copy(), used.copy(), not used[:split, :split].any()
     left, out = set(range(len(used))), list[Pivot]()
     fours = np.array([*_fours(used, split)], dtype=np.int64).reshape(-1, 4)
     while left:
         found = _best(A, used, left, fours, least)
         if found is None:
-            return None
+            return out if bordered and max(left) < split else None
         pivot, rest, L = found
         A[:, rest[:, None], rest] -= L @ A[:, pivot][:, :, rest]
         used[rest[:, None], rest] |= _fill(used, pivot, rest)
@@ -182,7 +237,7 @@ def _multipliers(A: Mat, used: Bools, pivot: list[int], rest: Ints) -> Mat | Non
         good = block[:, 0, 0] != 0.0
     elif half == 1:
         a, b, d = block[:, 0, 0], block[:, 0, 1], block[:, 1, 1]
-        good = np.abs(a * d - b * b) > 1e-2 * b * b
+        good = np.abs(a * d - b * b) > np.maximum(1e-2 * b * b, _ROUNDING)
     else:
         if used[pivot[2:], :][:, pivot[2:]].any():
             return None

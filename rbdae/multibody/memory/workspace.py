@@ -22,7 +22,6 @@ from rbdae.kernels.user_functions import raising
 from rbdae.multibody.choices.layout import Layout
 from rbdae.multibody.choices.selection import Selection
 from rbdae.multibody.choices.settings import Settings
-from rbdae.multibody.memory.arrays import loop_records
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.newton import elimination_order
 from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers
@@ -58,7 +57,7 @@ class Workspace:
         self.open_numbers: OpenNumbers | None = None
         self.of_same_records: Workspace | None = None  # has the same numbers of the model
         self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.elements.element_recording`
-        self.order: tuple[tuple[int, ...], ...] | None = None  # of elimination, once asked for: the same
+        self.orders: tuple[Any, ...] | None = None  # of elimination, once asked for: the same
         self.structure: tuple[Any, ...] | None = None  # once asked for: `rbdae.multibody.recorded.recording`
         self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recorded.recording`
         self.inputs_at: list[Vec] = []  # all places where code of this workspace reads the values of inputs
@@ -76,10 +75,7 @@ class Workspace:
             self.own("velocity_selection", selection.velocities.S)
             measures = [1.0 / memory.metric.scale, 1.0 / selection.velocities.sizes, memory.metric.reach**2]
             self.own("velocity_metric", np.concatenate(measures))
-            if memory.settings.sparse:
-                self._own_square(selection.velocities.S)
-            else:
-                self._own_loops(selection.rows.dropped)
+            self._own_square(selection.velocities.S)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles have a head of their own; those that shared a memory share one again."""
@@ -88,7 +84,7 @@ class Workspace:
     def own(self, name: str, array: Any) -> None:
         """An array in place of the shared one."""
         self._arrays[name] = self.arrays[name] = array
-        self.numbers = self.open_numbers = self.elements = self.structure = self.order = None
+        self.numbers = self.open_numbers = self.elements = self.structure = self.orders = None
 
     def write_inputs(self, values: Vec) -> None:
         """Write values of the inputs where all code of this workspace reads them. The selection says nothing of them:
@@ -98,21 +94,9 @@ class Workspace:
 
     def _own_square(self, S: Mat) -> None:
         """Own the pattern of [G; S]."""
-        pattern = square_pattern(self.arrays["primitives"], self.memory.arrays["bodies"], S)
+        pattern = square_pattern(self.arrays["primitives"], self.memory.arrays["bodies"], S, self.settings.spatial)
         for name, array in pattern.items():
             self.own(name, array)
-        self._sizes.update(n_square_entries=len(pattern["square_column"]))
-
-    def _own_loops(self, dropped: tuple[int, ...]) -> None:
-        """Own the spanning tree of loops and what closes them, found once for the rows that are dropped."""
-        known, key = self.memory.known, ("loops", dropped)
-        if key not in known:
-            known[key] = loop_records(self.model, self.layout, dropped)
-        found = known[key]
-        self.own("tree_velocities", found.tree)
-        self.own("closing_rows", found.closing)
-        n = len(found.closing)
-        self._sizes.update(n_tree=self.model.n, n_closing=n)
 
     @property
     def head(self) -> Any:

@@ -18,7 +18,7 @@ from rbdae.multibody.memory.open_numbers import ADDRESSES
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.recording import own_constants, selected
 
-_SETTINGS = ("structure", "n_independent", "sparse", "redundant")
+_SETTINGS = ("structure", "n_independent", "redundant")
 
 _READ = ("conserving", "formulations", "graph", "kernels", "laws", "machine", "multibody", "rotations")
 """The folders that a recording, and the code of it, depend on."""

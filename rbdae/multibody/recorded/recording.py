@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
@@ -22,7 +22,7 @@ from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import Content, named
 from rbdae.kernels.symbolic import KernelMemory, opened
 from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers
-from rbdae.multibody.memory.saddle_order import saddle_order
+from rbdae.multibody.memory.saddle_order import Order, orders
 from rbdae.multibody.memory.workspace import Workspace
 
 MOST_NODES = 2_000_000
@@ -189,7 +189,7 @@ def run(
 ) -> Run:
     """Run a kernel on symbols, as `recorded` does."""
     recorder, m, loaded = started(workspace, point, most_nodes)
-    m.order = order_for(workspace, kernel)
+    m.order, m.square_order = order_for(workspace, kernel) or ((), ())
     return Run(recorder, m, called(workspace, recorder, m, kernel, shapes["out"]), loaded)
 
 
@@ -242,23 +242,25 @@ def rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
     return np.copysign(np.exp2(exponents), numbers), y, selection
 
 
-def order_for(workspace: Workspace, kernel: Any) -> tuple[tuple[int, ...], ...]:
-    """The order of elimination for a kernel, or the derivative of one, that takes one; empty where bodies come before
-    joints (`rbdae.multibody.memory.saddle_order`)."""
-    if not getattr(kernel, "ordered", False) or not workspace.model.tree.closing:
+def order_for(workspace: Workspace, kernel: Any) -> tuple[Order, ...]:
+    """The orders in which a kernel, or the derivative of one, eliminates the saddle-point system and [G; S] of loops;
+    empty where those that serve any position are taken (`rbdae.multibody.memory.saddle_order`)."""
+    entry = getattr(kernel, "of", kernel)
+    if not getattr(entry, "squared", False) or len(workspace.memory.regular) != workspace.layout.n:
         return ()
-    if len(workspace.memory.regular) != workspace.layout.n:
+    square = workspace.settings.structure == "loops"
+    if not square and not (entry.ordered and workspace.model.tree.closing):
         return ()
-    if workspace.order is None:
+    if workspace.orders is None:
         numbers, y, selection = rounded(workspace)
-        known, key = (
-            workspace.memory.known,
-            ("order", structure_of(workspace), *(x.tobytes() for x in (numbers, y, selection))),
-        )
+        known, digits = workspace.memory.known, (x.tobytes() for x in (numbers, y, selection))
+        key = ("order", structure_of(workspace), *digits)
         if key not in known:
-            known[key] = saddle_order(lambda: _on_floats(workspace, numbers, selection), y, 6 * workspace.model.n)
-        workspace.order = known[key]
-    return workspace.order
+            memory, saddle = partial(_on_floats, workspace, numbers, selection), bool(workspace.model.tree.closing)
+            known[key] = orders(memory, y, saddle=saddle, square=square)
+        workspace.orders = known[key]
+    found = (workspace.orders[0] if entry.ordered else (), workspace.orders[1])
+    return found if any(found) else ()
 
 
 def _on_floats(workspace: Workspace, numbers: Vec, selection: Vec) -> Any:
