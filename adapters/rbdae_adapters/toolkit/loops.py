@@ -16,7 +16,7 @@ from rbdae._arrays import Vec
 from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats, Steps
 from rbdae.machine.function import MachineFunction, trampoline
 from rbdae.machine.loops import memory, watching
-from rbdae.machine.loops.host import USUAL, Controls, Loop
+from rbdae.machine.loops.host import Loop
 from rbdae.machine.quantity_events import in_turn
 from rbdae.problem.contract import CompiledWatch
 from rbdae_adapters.toolkit.events import Dense, Events, GaveUp, Step, nan, value_of
@@ -52,13 +52,13 @@ class LoopRun(AbstractStepper):
 
     Parameters
     ----------
-    loop : a `rbdae.machine.loops.host.Loop` or `rbdae.machine.loops.fixed_host.FixedLoop`
+    loop : the loop
     check : raises the exception that a user's function left in machine code
     request : the request
     within : the work in machine code after accepted steps; None if a `Recorder` does it
     """
 
-    def __init__(self, loop: Any, check: Callable[[], None], request: Request, within: Inside | None) -> None:
+    def __init__(self, loop: Loop, check: Callable[[], None], request: Request, within: Inside | None) -> None:
         self.loop, self.check, self._request = loop, check, request
         self._correction = None if within is None else within.correction
         self._events = within.watch if within is not None and isinstance(within.watch, EventWatch) else None
@@ -91,7 +91,13 @@ class LoopRun(AbstractStepper):
         if status := self.loop.prepare():
             self.check()
             raise RuntimeError(f"the dense output returned status {status}")
-        at_time: Dense = self.loop.at
+
+        def at_time(t: float) -> Vec:
+            y: Vec = self.loop.at(t)
+            if self.loop.said != memory.DONE:
+                self.failed(self.loop.said)
+            return y
+
         return at_time
 
     def replace(self, t: float, y: Vec) -> None:
@@ -194,32 +200,16 @@ class LoopRun(AbstractStepper):
         return GaveUp(Reason.SOLVER, "a projection failed")
 
 
-def loop_of(
-    method: Any,
-    function: Any,
-    request: Request,
-    y0: Vec,
-    within: Inside | None,
-    *,
-    atol: float | Vec | None = None,
-    controls: Controls = USUAL,
-) -> Loop:
-    """The loop of a run, which returns after each step unless work is done within; `atol` is the request's."""
-    return Loop(
-        method,
-        function,
-        (request.t0, request.t_end),
-        y0,
-        request.rtol,
-        request.atol if atol is None else atol,
-        controls,
-        times=None if within is None else request.t_eval,
-        stepwise=within is None,
-        max_stalled=MAX_STALLED,
-        correction=None if within is None else within.correction,
-        watch=None if within is None else within.watch,
-        direction=request.direction,
-    )
+def arguments(request: Request, within: Inside | None) -> dict[str, Any]:
+    """What a loop is told of a request; it returns after each step unless the work is done within."""
+    return {
+        "times": None if within is None else request.t_eval,
+        "stepwise": within is None,
+        "max_stalled": MAX_STALLED,
+        "correction": None if within is None else within.correction,
+        "watch": None if within is None else within.watch,
+        "direction": request.direction,
+    }
 
 
 def run(
@@ -227,8 +217,6 @@ def run(
     problem: Solvable,
     request: Request,
     max_steps: int | None,
-    *,
-    watches: bool = True,
 ) -> Outcome:
     """Run in machine code if no Python is needed after each step, else with a `Recorder`.
 
@@ -236,10 +224,8 @@ def run(
     ----------
     make : makes the run from its projected start and the work within
     max_steps : the recorder's limit; loops have their own
-    watches : whether the loop can watch events and switches
     """
-    asks = not watches and bool(request.events or request.watch is not None)
-    within = None if asks else inside(problem, request)
+    within = inside(problem, request)
     if within is not None:
         return make(within.y0, within).free()
     recorder = Recorder(problem, request, one_step=True, max_steps=max_steps)

@@ -10,7 +10,7 @@ from typing import Any, final
 
 from rbdae.machine import language, loops
 from rbdae.machine.language.program import Program, callables
-from rbdae.machine.loops import control, loop, memory, multistep, odex
+from rbdae.machine.loops import control, fixed, loop, memory, multistep, odex
 from rbdae.machine.loops.dop853 import DOP853 as DOP853
 from rbdae.machine.loops.dopri5 import DOPRI5 as DOPRI5
 from rbdae.machine.loops.tableau import Tableau as Tableau
@@ -84,6 +84,8 @@ def _of_module(module: Any, **more: int) -> Callable[[], Mapping[str, Any]]:
 
 MULTISTEP = Stepper("multistep", "steps that a library chooses and takes", _of_module(multistep), "multistep")
 
+FIXED = Stepper("fixed", "implicit steps of fixed size", _of_module(fixed), "fixed", vectors=fixed.VECTORS)
+
 ODEX = Stepper(
     "odex",
     "ODEX (extrapolated mid-point rule, orders 4 to 18)",
@@ -115,4 +117,4 @@ def entries(method: Stepper) -> tuple[Any, ...]:
     return callables(method.program, LEVEL, made_of=(method.made_of, sources(loops, language)))
 
 
-__all__ = ["LEVEL", "METHODS", "MULTISTEP", "ODEX", "Stepper", "Tableau", "entries", "of_tableau", "register"]
+__all__ = ["FIXED", "LEVEL", "METHODS", "MULTISTEP", "ODEX", "Stepper", "Tableau", "entries", "of_tableau", "register"]

@@ -436,7 +436,7 @@ def coefficients(s: StepMemory, most: int) -> None:
                 a[i] -= 16.0 * d[i]
 
 
-def interpolate(s: StepMemory, theta: float, out: Vec) -> None:
+def interpolate(s: StepMemory, theta: float, out: Vec) -> int:
     """y (n,) at t + theta h_done."""
     m = s.m
     n = s.n
@@ -455,3 +455,4 @@ def interpolate(s: StepMemory, theta: float, out: Vec) -> None:
             out[i] = a[i] + x * out[i]
     for i in range(n):
         out[i] = y[i] + theta * (c0[i] + z * (c1[i] + theta * (c2[i] + z * out[i])))
+    return at.DONE

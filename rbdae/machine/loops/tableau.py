@@ -241,8 +241,8 @@ class Writer:
         inner = f"c{n}[i]"
         for k in range(n - 1, -1, -1):
             inner = f"c{k}[i] + {'rest' if k % 2 == 0 else 'theta'} * " + (f"({inner})" if k < n - 1 else inner)
-        body = ["rest = 1.0 - theta", "for i in range(s.n):", f"    out[i] = y[i] + theta * ({inner})"]
-        return self._function("interpolate", "s: StepMemory, theta: float, out: Vec", "None", body)
+        body = ["rest = 1.0 - theta", "for i in range(s.n):", f"    out[i] = y[i] + theta * ({inner})", "return DONE"]
+        return self._function("interpolate", "s: StepMemory, theta: float, out: Vec", "int", body)
 
 
 def functions(tableau: Tableau, module: str) -> dict[str, Callable[..., Any]]:
