@@ -442,6 +442,7 @@ def _run_fixed(problem: Solvable, method: str, request: Request) -> Outcome:
         )
 
     def make(y0: Vec, within: Inside | None) -> FixedRun:
+        assert request.step is not None
         span, told = (request.t0, request.t_end), arguments(request, within)
         most = None if within is None else options.get("max_steps")
         _, loop = _fixed_loop(problem, method, span, y0, request.step, options, max_steps=most, **told)
