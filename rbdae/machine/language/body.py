@@ -141,8 +141,10 @@ class Body:
             return VEC, self.moved(record.text, constant(len(fields.names)))
         if name not in fields.names:
             raise Refused(f"{record.kind.name} has no {name!r}")
-        kind = FLOAT if fields.kinds[name] == "f8" else INT
-        return kind, self.moved(record.text, constant(fields.names.index(name)))
+        address = self.moved(record.text, constant(fields.names.index(name)))
+        if fields.kinds[name] == "p8":
+            return VEC, self.register(f"load ptr, ptr {address}, align 8, {_TAGS[INT]}")
+        return FLOAT if fields.kinds[name] == "f8" else INT, address
 
     # ------------------------------------------------------------ conversions
 

@@ -15,17 +15,17 @@ Function: TypeAlias = Any
 Address: TypeAlias = Any
 """Anything that is passed on as it is."""
 
-_ENTRIES = {"int": "i8", "float": "f8", "Function": "i8", "Address": "i8"}
+_ENTRIES = {"int": "i8", "float": "f8", "Function": "i8", "Address": "i8", "Vec": "p8"}
 
 
 class Fields:
     """Memory of native functions: numbers and addresses by the names that a class annotates, those of its bases first,
-    and `vectors` behind them. A native function takes its address.
+    and `vectors` behind them. A native function takes its address. A field that is a vector has the vector's address.
 
     Attributes
     ----------
     names : all names but `vectors`
-    kinds : of each name, "i8" or "f8"
+    kinds : of each name, "i8", "f8", or "p8" for a vector
     """
 
     names: ClassVar[tuple[str, ...]] = ()
@@ -35,7 +35,7 @@ class Fields:
 
     def __init_subclass__(cls) -> None:
         known = {name: kind for base in reversed(cls.__mro__) for name, kind in get_annotations(base).items()}
-        cls.kinds = {name: _ENTRIES[kind] for name, kind in known.items() if kind in _ENTRIES}
+        cls.kinds = {name: _ENTRIES[kind] for name, kind in known.items() if kind in _ENTRIES and name != "vectors"}
         cls.names = tuple(cls.kinds)
         members = [(name, ctypes.c_double if kind == "f8" else ctypes.c_int64) for name, kind in cls.kinds.items()]
         cls._structure = type(cls.__name__, (ctypes.Structure,), {"_fields_": members})

@@ -17,8 +17,8 @@ converge, it begins again with those of the step before, and then with ``predict
 ``step`` is all of that in one function for models that have it (`rbdae.machine.implicit_step`). If it does not return
 0, nothing has changed, and the other functions do the work.
 
-The work of a run whose states are there (`works`): the unknowns of its steps are found again, and ``work_of``, a machine
-function with the arguments of the others, gives out[0], the work of a step of the scheme with the unknowns u.
+The work of a run whose states are there (`works`): the unknowns of its steps are found again, and ``work_of``, a
+machine function with the arguments of the others, gives out[0], the work of a step with the unknowns u.
 """
 
 from __future__ import annotations
@@ -264,14 +264,18 @@ def interpolate(s: StepMemory, theta: float, out: Vec) -> int:
 # ---------------------------------------------------------------- the work of a run
 
 
-def works(s: StepMemory, times: Vec, rows: Vec, steps_t: Vec, steps_y: Vec, sizes: Vec) -> int:
-    """Fill the rows (k,) with the work from the first step to the output times, rising, within the run; called again,
+def works(s: StepMemory, sizes: Vec) -> int:
+    """Fill the rows (k,) of the output times with the work from the first step to them, within the run; called again,
     it continues. There are ``s.rows`` steps, the first at the start, of the `sizes` of the steps from them on.
 
     The work up to a time within a step is a share of the step's; with stages it is that of a step of its own, from the
     end that is farther away, as the state there is.
     """
     m = s.m
+    times = s.output_times
+    rows = s.output_rows
+    steps_t = s.steps_t
+    steps_y = s.steps_y
     y = s.vectors[at.Y * m :]
     end = s.vectors[at.Y_NEW * m :]
     while s.steps + 1 < s.rows:

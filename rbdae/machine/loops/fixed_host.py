@@ -11,12 +11,10 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.machine import language, loops
 from rbdae.machine.language.program import Program, callables
 from rbdae.machine.loops import fixed, memory
 from rbdae.machine.loops.host import Controls, Loop
 from rbdae.machine.loops.methods import FIXED, LEVEL
-from rbdae.machine.sources import sources
 
 _MOST = 1 << 22
 """Numbers of rows up to which there is space for all from the start."""
@@ -25,7 +23,7 @@ _MOST = 1 << 22
 @cache
 def _works() -> Any:
     """`works`, compiled or loaded."""
-    (found,) = callables(Program((fixed.works,)), LEVEL, made_of=("fixed work", sources(loops, language)))
+    (found,) = callables(Program((fixed.works,)), LEVEL, made_of=())
     return found
 
 
@@ -83,10 +81,11 @@ class FixedLoop(Loop):
         s.steps, s.rows, s.outputs, s.times, s.known = 0, len(t), 0, len(times), 0
         s.total = 0.0
         self._set("work_of", work)
-        arrays = (self._memory, *map(np.ascontiguousarray, (times, out, t, y, sizes)))
+        arrays = tuple(map(np.ascontiguousarray, (times, out, t, y, sizes)))
+        s.output_times, s.output_rows, s.steps_t, s.steps_y, of_sizes = (array.ctypes.data for array in arrays)
         began = (time.perf_counter(), s.evaluations)
         while True:
-            status: int = _works()(*(array.ctypes.data for array in arrays))
+            status: int = _works()(self._base, of_sizes)
             if status != memory.PAUSED:
                 return status, out
             began = self.paused(began)

@@ -28,8 +28,11 @@ _FIRST = 200_000
 _EPS = float(np.finfo(float).eps)
 _SIZE = len(StepMemory.names)
 """Where vectors begin."""
-_COUNTED = ("budget", "room", "rows", "times", "outputs", "evaluations", "rejected", "measured", "events", "projects")
-"""What a loop that begins again keeps of its whole numbers."""
+_COUNTED = (
+    "budget", "room", "rows", "times", "outputs", "evaluations", "rejected", "measured", "events", "projects",
+    "output_times", "output_rows", "steps_t", "steps_y", "correct", "measure", "measure_context", "watched",
+)  # fmt: skip
+"""What a loop that begins again keeps of its numbers."""
 
 
 _NONE = np.empty(0)
@@ -131,33 +134,32 @@ class Loop:
         size, room = len(start), 1 if stepwise else room or max(FIRST_ROWS // (n + 1), 16)
         block = np.empty(size + room * (n + 1))  # in one: short runs take as long as making arrays
         block[:size] = start
-        self.s: Any = StepMemory.of(block)
-        s, self._memory = self.s, block[:size]
+        s: Any = StepMemory.of(block)
+        self.s, self._memory = s, block[:size]
         self._t, self._y = block[size : size + room], block[size + room :].reshape(room, n)
         self._base = base = address_of(block)
-        self._begins = base + 8 * size
+        s.steps_t, s.steps_y = base + 8 * size, base + 8 * (size + room)
         self.times = self.rows = _NONE
-        self._outputs = base, base  # nothing is read there
         s.room, self.said = room, at.DONE
         if not stepwise:
             self._t[0], self._y[0], s.rows = span[0], y0, 1
         if times is not None and len(times):
             self.times, self.rows = np.ascontiguousarray(times), np.empty((len(times), n))
-            self._outputs, s.times = (address_of(self.times), address_of(self.rows)), len(times)
+            s.output_times, s.output_rows, s.times = address_of(self.times), address_of(self.rows), len(times)
             if not stepwise and self.times[0] <= span[0]:
                 self.rows[0], s.outputs = y0, 1
         self._run, self._dense, self._interpolate = entries(method)
         self._asked = (method, controls, rtol, atol, direction, max_stalled)
         self._begin(*span, y0)
         self._function = function.address, function.context
-        self._beside = [0] * 5
         if correction is not None:
-            s.projects, self._beside[:2] = 1, [correction.address, correction.context]
+            s.projects, s.correct = 1, correction.address
         if watch is not None:
             s.measured, s.events = watch.n_measured, getattr(watch, "n_events", 0)
-            self._beside[2:] = [watch.measure.address, watch.measure.context, watch.memory.ctypes.data]
+            s.measure, s.measure_context = watch.measure.address, watch.measure.context
+            s.watched = watch.memory.ctypes.data
         self._kept = (function, correction, watch)  # they are used as long as the loop is
-        self._bind()
+        self._arguments = (*self._function, base, None if correction is None else correction.context)
 
     def _begin(self, t0: float, t_end: float, y0: Vec) -> None:
         """Write what a run of this interval has in its memory first."""
@@ -184,11 +186,6 @@ class Loop:
         first = _SIZE + k * self._m
         return self._memory[first : first + self._m]
 
-    def _bind(self) -> None:
-        """Note the arguments of the loop: rows may have moved."""
-        rows = self._base, *self._outputs, self._begins, self._begins + 8 * self.s.room
-        self._arguments = (*self._function, *rows, *self._beside)
-
     def run(self) -> int:
         """Continue until there is something to do; see `rbdae.machine.loops.loop.run`."""
         status: int = self._run(*self._arguments)
@@ -204,8 +201,8 @@ class Loop:
         block = np.empty(room * (self.n + 1))
         self._t, self._y = block[:room], block[room:].reshape(room, self.n)
         self._t[: len(t)], self._y[: len(t)] = t, y
-        s.room, self._begins = room, address_of(block)
-        self._bind()
+        s.room, s.steps_t = room, address_of(block)
+        s.steps_y = s.steps_t + 8 * room
 
     def paused(self, work: tuple[float, int]) -> tuple[float, int]:
         """Time and evaluations now; gives the next budget from those when the last one was given."""

@@ -5,7 +5,7 @@ Vectors have m entries, n rounded up to whole vector registers; the entries beyo
 
 from __future__ import annotations
 
-from rbdae.machine.language.words import Address, Fields, Function
+from rbdae.machine.language.words import Address, Fields, Function, Vec
 
 LANES = 4
 """m is a multiple of this."""
@@ -89,6 +89,20 @@ class StepMemory(Fields):
     """Whether a library continues from states that were changed after a step."""
     events: int
     """How many of the measures are events, which are watched up to the end."""
+
+    # rows, and what is done after steps
+    output_times: Vec
+    output_rows: Vec
+    """Output times and their states, (k,) and (k, n)."""
+    steps_t: Vec
+    steps_y: Vec
+    """Where accepted steps are written, with space for `room` of them."""
+    correct: Function
+    """Of the projection, see `rbdae.machine.loops.correction`."""
+    measure: Function
+    measure_context: Address
+    watched: Vec
+    """See `rbdae.machine.loops.watching`."""
 
     # of steps of fixed size, see `rbdae.machine.loops.fixed`: the machine functions of a scheme with their contexts
     newton: Function

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, final
 
-from rbdae.machine import language, loops
 from rbdae.machine.language.program import Program, callables
 from rbdae.machine.loops import control, fixed, loop, memory, multistep, odex
 from rbdae.machine.loops.dop853 import DOP853 as DOP853
 from rbdae.machine.loops.dopri5 import DOPRI5 as DOPRI5
 from rbdae.machine.loops.tableau import Tableau as Tableau
 from rbdae.machine.loops.tableau import functions
-from rbdae.machine.sources import sources
 
 LEVEL = 1
 """Of optimisation: vector registers are in the text already, and a higher one takes longer for the same speed."""
@@ -114,7 +112,7 @@ register(DOP853)
 @cache
 def entries(method: Stepper) -> tuple[Any, ...]:
     """`run`, `dense` and `interpolate` of a method, which take addresses."""
-    return callables(method.program, LEVEL, made_of=(method.made_of, sources(loops, language)))
+    return callables(method.program, LEVEL, made_of=method.made_of)
 
 
 __all__ = ["FIXED", "LEVEL", "METHODS", "MULTISTEP", "ODEX", "Stepper", "Tableau", "entries", "of_tableau", "register"]

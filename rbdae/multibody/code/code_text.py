@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import final
 
 import numpy as np
@@ -23,11 +24,13 @@ from rbdae.machine.entries import guarded, python_entry
 from rbdae.machine.function import FIRST_FUNCTION, Shapes
 from rbdae.machine.implicit_step import implicit_step
 from rbdae.machine.matrix import matrix, places
-from rbdae.machine.module import as_it_comes
+from rbdae.machine.module import as_it_comes, sources
 from rbdae.machine.rolled import rolled
-from rbdae.machine.sources import sources
 from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
 from rbdae.multibody.recorded.recording import Pattern, Recording
+
+_FOLDERS = [Path(package.__path__[0]) for package in (graphs, machine)]
+"""The files that text is written by."""
 
 MOST_STORES = 700
 """Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
@@ -87,7 +90,7 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
         return text, Data.of(numbers, recording.loaded)
 
     nodes = [(k, graph.nodes[k]) for k in needed]
-    made_of = (layouts, sources(graphs, machine), nodes, outputs, guards, recording.alike, entries)
+    made_of = (layouts, sources(*_FOLDERS), nodes, outputs, guards, recording.alike, entries)
     return CodeText(written, (made_of, recording.loaded and recording.loaded.contents()), len(needed), bool(guards))
 
 
