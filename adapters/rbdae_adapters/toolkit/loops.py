@@ -262,7 +262,7 @@ def inside(problem: Solvable, request: Request) -> Inside | None:
         if correction is None:
             return None
         try:
-            request.projector(request.direction * request.t0, y0)
+            request.projector(request.t0, y0)
         except ProjectionError:
             return None
         if not np.isfinite(y0).all():

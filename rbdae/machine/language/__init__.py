@@ -15,7 +15,7 @@ Statements: assignments to names, fields and entries of vectors, ``+=`` and its 
 range(...)``, ``for i in each(n)``, break, continue, return. Expressions: numbers, names, constants of modules,
 arithmetic, comparisons, ``and``, ``or``, ``not`` of conditions, ``a if b else c``, entries, slices ``v[k:]``, fields
 of records, calls of native functions and of those in `rbdae.machine.language.mathematics`. ``evaluate(f, context, t, y,
-yd, c, out)`` calls a machine function. A name keeps the kind of its first value. All else is refused, with its line, and
+yd, c, out)`` calls a machine function. A name keeps the kind of its first value. All else is refused by its line, and
 so are names that may be read before they are assigned.
 
 Numbers are IEEE doubles; a product and a sum may be contracted to one operation, nothing else is rearranged. Where
