@@ -73,7 +73,8 @@ class Program:
     entries : native functions that are called from outside; one that is bound to another stands for it, with its types
         and under its own symbol
     bindings : functions and numbers by the names under which the entries, and what they call, use them: one loop serves
-        several methods. A function that gives them is called when they are needed
+        several methods. A machine function of other text is bound by its symbol. A function that gives them is called
+        when they are needed
     """
 
     entries: tuple[Callable[..., Any], ...]
@@ -92,6 +93,10 @@ class Program:
         def call(at: Body, function: Any, arguments: list[Value]) -> Value:
             if function is words.evaluate:
                 return _evaluate(at, arguments)
+            if isinstance(function, str):
+                return _evaluate(at, [Value(FUNCTION, f"@{function}"), *arguments])
+            if function is words.room:
+                return Value(VEC, at.room(f"[{arguments[0].text} x double]", "room"))
             if not isinstance(function, types.FunctionType) or function in FUNCTIONS:
                 raise Refused("has no machine code")
             if function not in symbols:

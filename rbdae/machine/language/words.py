@@ -7,6 +7,8 @@ from collections.abc import Callable
 from inspect import get_annotations
 from typing import Any, ClassVar, Self, TypeAlias
 
+import numpy as np
+
 from rbdae._arrays import Ints, Vec
 
 Function: TypeAlias = Any
@@ -53,9 +55,14 @@ may need what another one has done; nothing checks that. The body consists of as
 its own."""
 
 
+def room(n: int) -> Vec:
+    """Memory for n numbers, which is known when machine code is written, until the function ends."""
+    return np.empty(n)
+
+
 def evaluate(function: Function, context: Address, t: float, y: Vec, yd: Vec, c: float, out: Vec) -> int:
     """Call a machine function; 0 says that `out` is complete."""
     return int(function(context, t, y, yd, c, out))
 
 
-__all__ = ["Address", "Fields", "Function", "Ints", "Vec", "each", "evaluate"]
+__all__ = ["Address", "Fields", "Function", "Ints", "Vec", "each", "evaluate", "room"]

@@ -14,8 +14,8 @@ A step may consist of several stages, steps of the scheme of the sizes WEIGHTS. 
 step before and their last change once more, if this is small (`NEAR`): about one iteration less. Where it does not
 converge, it begins again with those of the step before, and then with ``predict``.
 
-``step`` is all of that in one function for models that have it (`rbdae.machine.implicit_step`). If it does not return
-0, nothing has changed, and the other functions do the work.
+``step`` is all of that in one function (`whole`) for models that have it. If it does not return 0, nothing has changed,
+and the other functions do the work.
 
 The work of a run whose states are there (`works`): the unknowns of its steps are found again, and ``work_of``, a
 machine function with the arguments of the others, gives out[0], the work of a step with the unknowns u.
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from rbdae.machine.language.words import Address, Function, Vec, each, evaluate
+from rbdae.machine.language.words import Address, Function, Vec, each, evaluate, room
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.memory import StepMemory
 
@@ -118,14 +118,88 @@ def state_at(s: StepMemory, t: float, y: Vec, h: float, u: Vec, r: float, out: V
     u[s.unknowns] = r
     if evaluate(s.advance, s.advance_context, s.direction * t, y, u, s.direction * h, out) != 0:
         return at.CALLBACK
-    zero = 0.0
-    other = 0.0
-    for i in range(0, s.n - 1, 2):  # two sums, so that neither waits for the other
-        zero += 0.0 * out[i]
-        other += 0.0 * out[i + 1]
-    if s.n % 2 == 1:
-        zero += 0.0 * out[s.n - 1]
-    return at.DONE if zero + other == 0.0 else at.STEP_NOT_FINITE
+    return at.DONE if sound(s.n, out) else at.STEP_NOT_FINITE
+
+
+def sound(n: int, v: Vec) -> bool:
+    """Whether n numbers are finite."""
+    a = 0.0
+    b = 0.0
+    c = 0.0
+    d = 0.0
+    for i in range(0, n - 3, 4):  # four sums, which do not wait for one another
+        a += 0.0 * v[i]
+        b += 0.0 * v[i + 1]
+        c += 0.0 * v[i + 2]
+        d += 0.0 * v[i + 3]
+    for i in range(n - n % 4, n):
+        a += 0.0 * v[i]
+    return (a + b) + (c + d) == 0.0
+
+
+# ---------------------------------------------------------------- a step in one function
+
+UNKNOWNS = 1
+STATES = 1
+"""Bound to those of a model."""
+
+SAYS = 2
+"""Numbers between the unknowns and those to begin with."""
+
+
+def newton(context: Address, t: float, y: Vec, u: Vec, h: float, out: Vec) -> int:
+    """Bound to straight code of a model, as is `advance`."""
+    return 0
+
+
+def advance(context: Address, t: float, y: Vec, u: Vec, h: float, out: Vec) -> int:
+    """Bound to straight code of a model."""
+    return 0
+
+
+def whole(words: Address, t: float, y: Vec, yd: Vec, c: float, out: Vec) -> int:
+    """All of a step, as `stage` takes it where Newton's method converges, else 1. The straight code becomes part of it:
+    what belongs to the start of the step is computed once, and unknowns stay in registers.
+
+    `yd` has n unknowns of the step before, the tolerance, the most iterations, and n unknowns to begin with; it becomes
+    those of the step, the size of the first correction, the iterations, and those to begin the next step with.
+    """
+    n = UNKNOWNS
+    u = room(UNKNOWNS + 1)
+    further = room(UNKNOWNS + 1)
+    begins = yd[n + SAYS :]
+    for i in range(UNKNOWNS):
+        u[i] = begins[i]
+    first = 0.0
+    before = 0.0
+    k = 0.0
+    done = False
+    while not done:
+        if k >= yd[n + 1] or newton(words, t, y, u, c, further) != 0:
+            return 1
+        for i in range(UNKNOWNS):
+            u[i] = further[i]
+        correction = further[UNKNOWNS]
+        if k == 0.0:
+            first = correction
+            before = correction
+        k += 1.0
+        done = correction <= yd[n] and correction * correction <= EXACT * before
+        before = correction
+    u[UNKNOWNS] = 1.0
+    if advance(words, t, y, u, c, out) != 0 or not sound(STATES, out):
+        return 1
+    part = 1.0 if first <= NEAR and k <= FEW else 0.0
+    for i in range(UNKNOWNS):
+        change = u[i] - yd[i]
+        yd[i] = u[i]
+        begins[i] = u[i] + part * change
+    yd[n] = first
+    yd[n + 1] = k
+    return 0
+
+
+# ---------------------------------------------------------------- stages
 
 
 def taken(s: StepMemory, t: float, y: Vec, h: float, u: Vec, out: Vec) -> bool:
@@ -148,7 +222,7 @@ def stage(s: StepMemory, t: float, y: Vec, h: float, known: bool, u: Vec, out: V
     if known and s.step != 0 and taken(s, t, y, h, u, out):
         return at.DONE
     n = s.unknowns
-    first = u[n + 2 :]
+    first = u[n + SAYS :]
     status = at.NOT_CONVERGED
     part = 0.0
     if known:

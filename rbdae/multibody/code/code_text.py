@@ -21,8 +21,9 @@ from rbdae.machine.data import Data, Table
 from rbdae.machine.element_text import declarations
 from rbdae.machine.elements import Elements, scheduled
 from rbdae.machine.entries import guarded, python_entry
-from rbdae.machine.function import FIRST_FUNCTION, Shapes
-from rbdae.machine.implicit_step import implicit_step
+from rbdae.machine.function import FIRST_FUNCTION, Shapes, machine_text
+from rbdae.machine.language.program import Program
+from rbdae.machine.loops import fixed
 from rbdae.machine.matrix import matrix, places
 from rbdae.machine.module import as_it_comes, sources
 from rbdae.machine.rolled import rolled
@@ -115,8 +116,10 @@ def text_of_step(newton: Recording, advance: Recording, n_unknowns: int) -> Code
         _straight(recording, recording.outputs, {name: None}, numbers)
         for name, recording in (("newton", newton), ("advance", advance))
     ]
-    step = implicit_step("machine", "newton", "advance", n_unknowns, len(advance.outputs))
-    text, data = "\n".join([DECLARATIONS, *kernels, step]), Data.of(numbers, newton.loaded)
+    bound = {"UNKNOWNS": n_unknowns, "STATES": len(advance.outputs), "newton": "newton", "advance": "advance"}
+    step = Program((fixed.whole,), bound).text() + machine_text("machine", fixed.whole)
+    declared = [line for line in DECLARATIONS.splitlines() if line not in step]
+    text, data = "\n".join([*declared, *kernels, step]), Data.of(numbers, newton.loaded)
     length = sum(len(one.graph.needed([*one.guards, *one.outputs])) for one in (newton, advance))
     is_guarded = bool(newton.guards or advance.guards)
     return CodeText(lambda: (text, data), (text, data.to_bytes()), length, is_guarded)
