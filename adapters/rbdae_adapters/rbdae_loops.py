@@ -24,8 +24,7 @@ from rbdae._files import __version__
 from rbdae._frozen import changed
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
 from rbdae.machine.loops import fixed, memory
-from rbdae.machine.loops.fixed_host import FixedLoop
-from rbdae.machine.loops.host import USUAL, Controls, Loop
+from rbdae.machine.loops.host import USUAL, Controls, FixedLoop, Loop
 from rbdae.machine.loops.methods import METHODS, ODEX, Stepper
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.toolkit import GaveUp, loops, take_options
@@ -170,7 +169,7 @@ class LoopsAdapter(AbstractAdapter):
         if within is None:
             return None
         run = OneStepRun(scheme, machine(problem, "rhs"), request, within.y0, options, within)
-        run._keeps, run.loop.s.budget = request.keep_steps, _BUDGET
+        run._keeps = request.keep_steps
         run.loop.y[:] = within.y0  # as if a step had ended here
         return run
 
@@ -206,9 +205,6 @@ class LoopsAdapter(AbstractAdapter):
 
 # ---------------------------------------------------------------- methods with an error estimate
 
-
-_BUDGET = 1 << 16
-"""Evaluations between two pauses for signals in a run that its owner continues."""
 
 NEAR = 1e-8
 """Relative distance of times: a value that was not finite within it explains the end of a run."""
@@ -283,17 +279,11 @@ class OneStepRun(LoopRun):
         return y.copy()
 
     def advance(self, t_end: float) -> tuple[Reason, str]:
-        loop, s = self.loop, self.loop.s
+        s = self.loop.s
         s.t_end = t_end
         s.h_max = min(self._max_step, t_end - s.t_new)
         try:
-            while (status := loop.run()) != memory.FINISHED:
-                if status == memory.FULL:
-                    loop.grow(keep=self._keeps)
-                elif status == memory.PAUSED:
-                    s.budget = _BUDGET
-                else:
-                    self.failed(status)
+            self.go_on()
         except GaveUp as end:
             return end.reason, end.detail if end.t is None else f"{end.detail} at t = {end.t:.9g}"
         except NoSolution as error:

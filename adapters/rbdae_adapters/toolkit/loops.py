@@ -111,21 +111,29 @@ class LoopRun(AbstractStepper):
         if self._request.begun is not None:
             self._request.begun(self.outcome)
         try:
-            while (status := loop.run()) != memory.FINISHED:
-                if status == memory.FULL:
-                    loop.grow(keep=self._keeps)
-                elif status == memory.PAUSED:
-                    self._work = loop.paused(self._work)
-                    self._advance(loop.t)
-                elif status != memory.ASKED:
-                    self.failed(status)
-                elif (reason := self._asked()) is not None:
-                    return self._end(reason)
+            if (reason := self.go_on()) is not None:
+                return self._end(reason)
             # the loop may not have checked an event at its end
             event = self._events is not None and loop.s.steps > 0 and self._events.end(self)
             return self._end(Reason.EVENT if event else Reason.FINISHED)
         except GaveUp as end:
             return self._end(end.reason, end.detail, end.t)
+
+    def go_on(self) -> Reason | None:
+        """Run to the end of the loop's interval, with pauses for signals; why it ends before, if a switch or an event
+        says so. Raises `GaveUp`."""
+        loop = self.loop
+        while (status := loop.run()) != memory.FINISHED:
+            if status == memory.FULL:
+                loop.grow(keep=self._keeps)
+            elif status == memory.PAUSED:
+                self._work = loop.paused(self._work)
+                self._advance(loop.t)
+            elif status != memory.ASKED:
+                self.failed(status)
+            elif (reason := self._asked()) is not None:
+                return reason
+        return None
 
     def outcome(self, reason: Reason = Reason.SOLVER, detail: str = "", at: float | None = None) -> Outcome:
         """All results so far, or at the end."""
@@ -349,8 +357,6 @@ class EventWatch:
         self._looked = loop.s.steps
         try:
             self.measure.check()
-            if self._quiet(loop.t):
-                return False
             found = self._found(one)
         except BaseException as error:
             self.stopped = loop.began
@@ -363,12 +369,6 @@ class EventWatch:
             self.stopped = found[0]
             loop.cut(*found)
         return found is not None
-
-    def _quiet(self, t: float) -> bool:
-        """Whether the loop stopped for another reason."""
-        places, k = self._own, self._first
-        bounds = zip(places.low[k:].tolist(), places.values[k:].tolist(), places.high[k:].tolist(), strict=True)
-        return t < self._request.t_end and all(low <= value <= high for low, value, high in bounds)
 
     def _found(self, one: LoopRun) -> tuple[float, Vec] | None:
         k, n, loop, events = self._first, self.n_events, one.loop, self.events

@@ -27,6 +27,7 @@ from math import isfinite
 
 from rbdae.machine.language.words import Address, Function, Vec, each, evaluate, room
 from rbdae.machine.loops import memory as at
+from rbdae.machine.loops.control import finite
 from rbdae.machine.loops.memory import StepMemory
 
 ALMOST = 1e-9
@@ -118,23 +119,7 @@ def state_at(s: StepMemory, t: float, y: Vec, h: float, u: Vec, r: float, out: V
     u[s.unknowns] = r
     if evaluate(s.advance, s.advance_context, s.direction * t, y, u, s.direction * h, out) != 0:
         return at.CALLBACK
-    return at.DONE if sound(s.n, out) else at.STEP_NOT_FINITE
-
-
-def sound(n: int, v: Vec) -> bool:
-    """Whether n numbers are finite."""
-    a = 0.0
-    b = 0.0
-    c = 0.0
-    d = 0.0
-    for i in range(0, n - 3, 4):  # four sums, which do not wait for one another
-        a += 0.0 * v[i]
-        b += 0.0 * v[i + 1]
-        c += 0.0 * v[i + 2]
-        d += 0.0 * v[i + 3]
-    for i in range(n - n % 4, n):
-        a += 0.0 * v[i]
-    return (a + b) + (c + d) == 0.0
+    return at.DONE if finite(out, s.n) else at.STEP_NOT_FINITE
 
 
 # ---------------------------------------------------------------- a step in one function
@@ -187,7 +172,7 @@ def whole(words: Address, t: float, y: Vec, yd: Vec, c: float, out: Vec) -> int:
         done = correction <= yd[n] and correction * correction <= EXACT * before
         before = correction
     u[UNKNOWNS] = 1.0
-    if advance(words, t, y, u, c, out) != 0 or not sound(STATES, out):
+    if advance(words, t, y, u, c, out) != 0 or not finite(out, STATES):
         return 1
     part = 1.0 if first <= NEAR and k <= FEW else 0.0
     for i in range(UNKNOWNS):

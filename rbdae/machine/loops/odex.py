@@ -17,7 +17,7 @@ from math import isfinite, sqrt
 
 from rbdae.machine.language.words import Address, Function, Vec, each
 from rbdae.machine.loops import memory as at
-from rbdae.machine.loops.control import TINY, UROUND, advance, begin, note, rates, reject, total
+from rbdae.machine.loops.control import TINY, UROUND, note, prepared, rates, reject, total
 from rbdae.machine.loops.memory import StepMemory
 
 ROWS = 9
@@ -170,15 +170,7 @@ def too_far(j: int, k: int, err: float) -> bool:
 
 def attempt(rhs: Function, context: Address, s: StepMemory) -> int:
     """Try a step: DONE with the step from (t, Y) to (t_new, Y_NEW), or REJECTION, or why it cannot be tried."""
-    status = at.DONE
-    if s.begun == 0:
-        status = begin(rhs, context, s)
-    elif s.shrink != 0:
-        s.shrink = 0
-        note(s, s.t + s.h)
-        return reject(s, 0.5 * s.h)
-    elif s.moved != 0:
-        status = advance(rhs, context, s)
+    status = prepared(rhs, context, s, 0.5 * s.h)
     if status != at.DONE:
         return status
     if s.order == 0:
