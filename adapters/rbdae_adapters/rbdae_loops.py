@@ -25,7 +25,7 @@ from rbdae._frozen import changed
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
 from rbdae.machine.loops import fixed, memory
 from rbdae.machine.loops.host import USUAL, Controls, FixedLoop, Loop
-from rbdae.machine.loops.methods import METHODS, ODEX, Stepper
+from rbdae.machine.loops.methods import METHODS, ODEX, Stepper, Tableau
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.toolkit import GaveUp, loops, take_options
 from rbdae_adapters.toolkit.loops import Inside, LoopRun, arguments, machine
@@ -115,7 +115,8 @@ class NativeProblem:
 @cache
 def _methods(steppers: tuple[Stepper, ...]) -> tuple[Method, ...]:
     loop, ode = "its loop in machine code", frozenset({"ode"})
-    found = (Method(one.name, ode, one_step=True, summary=f"{one.summary}, {loop}") for one in steppers)
+    kinds = ((one, ", explicit" if isinstance(one, Tableau) else "") for one in steppers)
+    found = (Method(one.name, ode, one_step=True, summary=f"{one.summary}{kind}, {loop}") for one, kind in kinds)
     return (*found, *_FIXED)
 
 
