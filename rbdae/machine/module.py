@@ -54,12 +54,10 @@ class NoMachineCode(RuntimeError):
 
 @final
 class Module:
-    """Machine code: the addresses of its functions by name, which hold as long as this object lives. `alive` is what it
-    needs."""
+    """Machine code: the addresses of its functions by name, which hold as long as this object lives."""
 
     def __init__(self, engine: Any) -> None:
         self._find = engine.get_function_address
-        self.alive: list[Any] = []
         self._known: dict[str, int] = {}
 
     def __reduce__(self) -> Any:
