@@ -25,11 +25,10 @@ from rbdae._frozen import changed
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.loops import fixed, memory
-from rbdae.machine.loops.fixed_host import FixedLoop
-from rbdae.machine.loops.host import USUAL, Controls
-from rbdae.machine.loops.methods import METHODS, ODEX, Stepper
-from rbdae_adapters.toolkit import Dense, GaveUp, loops, take_options
-from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of, machine
+from rbdae.machine.loops.host import USUAL, Controls, FixedLoop, Loop
+from rbdae.machine.loops.methods import METHODS, ODEX, Stepper, Tableau
+from rbdae_adapters.toolkit import GaveUp, loops, take_options
+from rbdae_adapters.toolkit.loops import Inside, LoopRun, arguments, machine
 
 _ADAPTIVE = ("first_step", "max_step", "max_steps", "safety", "shrink", "grow", "beta")
 _FIXED_STEP = ("variant", "order", "tolerance", "max_iterations", "max_steps")
@@ -116,7 +115,8 @@ class NativeProblem:
 @cache
 def _methods(steppers: tuple[Stepper, ...]) -> tuple[Method, ...]:
     loop, ode = "its loop in machine code", frozenset({"ode"})
-    found = (Method(one.name, ode, one_step=True, summary=f"{one.summary}, {loop}") for one in steppers)
+    kinds = ((one, ", explicit" if isinstance(one, Tableau) else "") for one in steppers)
+    found = (Method(one.name, ode, one_step=True, summary=f"{one.summary}{kind}, {loop}") for one, kind in kinds)
     return (*found, *_FIXED)
 
 
@@ -170,7 +170,7 @@ class LoopsAdapter(AbstractAdapter):
         if within is None:
             return None
         run = OneStepRun(scheme, machine(problem, "rhs"), request, within.y0, options, within)
-        run._keeps, run.loop.s.budget = request.keep_steps, _BUDGET
+        run._keeps = request.keep_steps
         run.loop.y[:] = within.y0  # as if a step had ended here
         return run
 
@@ -207,9 +207,6 @@ class LoopsAdapter(AbstractAdapter):
 # ---------------------------------------------------------------- methods with an error estimate
 
 
-_BUDGET = 1 << 16
-"""Evaluations between two pauses for signals in a run that its owner continues."""
-
 NEAR = 1e-8
 """Relative distance of times: a value that was not finite within it explains the end of a run."""
 
@@ -235,7 +232,8 @@ class OneStepRun(LoopRun):
             if within is None:
                 given.pop("max_steps", None)
             controls = Controls(**given)
-        loop = loop_of(method, function, request, y0, within, controls=controls)
+        span, told = (request.t0, request.t_end), arguments(request, within)
+        loop = Loop(method, function, span, y0, request.rtol, request.atol, controls, **told)
         super().__init__(loop, function.check, request, within)
         self._max_step = options.get("max_step", math.inf)
 
@@ -282,17 +280,11 @@ class OneStepRun(LoopRun):
         return y.copy()
 
     def advance(self, t_end: float) -> tuple[Reason, str]:
-        loop, s = self.loop, self.loop.s
+        s = self.loop.s
         s.t_end = t_end
         s.h_max = min(self._max_step, t_end - s.t_new)
         try:
-            while (status := loop.run()) != memory.FINISHED:
-                if status == memory.FULL:
-                    loop.grow(keep=self._keeps)
-                elif status == memory.PAUSED:
-                    s.budget = _BUDGET
-                else:
-                    self.failed(status)
+            self.go_on()
         except GaveUp as end:
             return end.reason, end.detail if end.t is None else f"{end.detail} at t = {end.t:.9g}"
         except NoSolution as error:
@@ -306,9 +298,9 @@ class OneStepRun(LoopRun):
     def back(self, mark: tuple[float, Vec, int]) -> None:
         """Return to the state at `mark`; the size of the next step is chosen as at a start."""
         loop, s = self.loop, self.loop.s
-        s.t_new, y, rows = mark
+        t, y, rows = mark
         s.rows = rows if self._keeps else 1
-        loop.restart(y)
+        loop.restart(t, y)
         loop.y[:] = y
         s.h = 0.0
 
@@ -356,57 +348,23 @@ NOT_SYMMETRIC = frozenset({"MIDPOINT (326)"})
 
 
 def _fixed_loop(
-    problem: Solvable,
-    method: str,
-    span: tuple[float, float],
-    y0: Vec,
-    step: float,
-    options: Mapping[str, Any],
+    problem: Solvable, method: str, span: tuple[float, float], y0: Vec, step: float, options: Mapping[str, Any],
     **more: Any,
-) -> tuple[str, FixedLoop]:
+) -> tuple[str, FixedLoop]:  # fmt: skip
     """The scheme selected by a method's options, and its loop."""
     variants = SCHEMES[method]
     scheme = variants[options.get("variant", next(iter(variants)))]
     functions = functions_of(problem, scheme, method)
-    return scheme, FixedLoop(
-        functions,
-        span,
-        y0,
-        step,
-        weights=weights_of(functions, method, options),
-        tolerance=options.get("tolerance", TOLERANCE),
-        most=options.get("max_iterations", MOST),
-        **more,
-    )
+    weights, tolerance = weights_of(functions, method, options), options.get("tolerance", TOLERANCE)
+    most = options.get("max_iterations", MOST)
+    return scheme, FixedLoop(functions, span, y0, step, weights=weights, tolerance=tolerance, most=most, **more)
 
 
 @final
 class FixedRun(LoopRun):
     """A run of fixed steps."""
 
-    def __init__(
-        self,
-        problem: Solvable,
-        method: str,
-        request: Request,
-        y0: Vec,
-        options: Mapping[str, Any],
-        within: Inside | None,
-    ) -> None:
-        assert request.step is not None
-        stepwise = within is None
-        _, loop = _fixed_loop(
-            problem,
-            method,
-            (request.t0, request.t_end),
-            y0,
-            request.step,
-            options,
-            max_steps=None if stepwise else options.get("max_steps"),
-            times=None if stepwise else request.t_eval,
-            stepwise=stepwise,
-            direction=request.direction,
-        )
+    def __init__(self, loop: FixedLoop, request: Request, method: str, within: Inside | None) -> None:
         super().__init__(loop, loop.functions.check, request, within)
         self.step_size, self.method = request.step, method
 
@@ -418,29 +376,18 @@ class FixedRun(LoopRun):
         if status == memory.TOO_MANY:
             raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
         where, remedy = f"step {number} of {self.step_size:.3g} s: ", "take a smaller step="
-        if status == fixed.NOT_FINITE:
+        if status == memory.STEP_NOT_FINITE:
             raise GaveUp(Reason.NOT_FINITE, f"{where}{remedy}")
-        if status != fixed.NOT_CONVERGED:
+        if status != memory.NOT_CONVERGED:
             raise RuntimeError(f"the loop returned the unknown status {status}")
         said = f"after {s.most} iterations its equations do not hold, as where a body comes to half a turn in a step"
         if self.method == "variational":
             said = "it turns a spin Omega by theta, sin(theta) = step * Omega: there is none beyond step * Omega = 1"
         raise GaveUp(Reason.NOT_CONVERGED, f"{where}{said}; {remedy}")
 
-    def interpolant(self) -> Dense:
-        """The dense output; raises `GaveUp` if the step to a state within the last step has no solution."""
-
-        def at_time(t: float) -> Vec:
-            y: Vec = self.loop.at(t)
-            if self.loop.within != memory.DONE:
-                self.failed(self.loop.within)
-            return y
-
-        return at_time
-
     def finish(self, stats: Stats) -> None:
         """Count a residual, a Jacobian and a factorisation for each iteration."""
-        n = self.loop.s.iterations
+        n = self.loop.s.evaluations
         stats.evaluations = stats.jacobians = stats.factorisations = n
         stats.rejected = 0
 
@@ -486,9 +433,13 @@ def _run_fixed(problem: Solvable, method: str, request: Request) -> Outcome:
         )
 
     def make(y0: Vec, within: Inside | None) -> FixedRun:
-        return FixedRun(problem, method, request, y0, options, within)
+        assert request.step is not None
+        span, told = (request.t0, request.t_end), arguments(request, within)
+        most = None if within is None else options.get("max_steps")
+        _, loop = _fixed_loop(problem, method, span, y0, request.step, options, max_steps=most, **told)
+        return FixedRun(loop, request, method, within)
 
-    return loops.run(make, problem, request, options.get("max_steps"), watches=False)
+    return loops.run(make, problem, request, options.get("max_steps"))
 
 
 ADAPTER = LoopsAdapter()

@@ -58,7 +58,7 @@ Callback: TypeAlias = Entry | Derivative
 @final
 @dataclass(frozen=True, slots=True)
 class ImplicitStep:
-    """A step of an integration scheme, compiled for a model as one function (`rbdae.machine.implicit_step`).
+    """A step of an integration scheme, compiled for a model as one function (`rbdae.machine.loops.fixed.whole`).
 
     Parameters
     ----------

@@ -9,15 +9,12 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae import graph
 from rbdae._arrays import Ints, Vec, address_of
 from rbdae._frozen import made
 from rbdae.graph.graph import Constant
-from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
-from rbdae.machine import language, loops
+from rbdae.graph.loaded import ADD, DIVIDE, MULTIPLY, Loaded, LoadedNumbers, Tape
 from rbdae.machine.language.program import Program, callables
 from rbdae.machine.loops.following import follow
-from rbdae.machine.sources import sources
 
 
 @final
@@ -119,7 +116,7 @@ class Data:
 @cache
 def _follow() -> Any:
     """`rbdae.machine.loops.following.follow`, compiled or loaded."""
-    (found,) = callables(Program((follow,)), made_of=("following", sources(graph, loops, language)))
+    (found,) = callables(Program((follow,)), made_of=(ADD, DIVIDE, MULTIPLY))
     return found
 
 

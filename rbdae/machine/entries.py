@@ -147,10 +147,10 @@ def _argument(k: int) -> list[str]:
     return [f"a{k}:", *_loaded(f"o{k}", "ptr", "args", 8 * k), *_loaded(f"type{k}", "ptr", f"o{k}", TYPE)]
 
 
-def _array_of_doubles(k: int, n_axes: int, flags: int, otherwise: str) -> list[str]:
+def _array_of_doubles(k: int, n_axes: int, flags: int) -> list[str]:
     """LLVM text: the block ``b{k}``, with the address of the numbers of the k-th argument, an array. Where it has that
     number of axes, these flags and doubles of this machine, ``l{k}`` follows, which begins here with the address of the
-    lengths; else `otherwise`."""
+    lengths."""
     return [
         f"b{k}:",
         *_loaded(f"v{k}", "ptr", f"o{k}", CONTENT),
@@ -167,7 +167,7 @@ def _array_of_doubles(k: int, n_axes: int, flags: int, otherwise: str) -> list[s
         f"  %d{k}.1 = and i1 %c{k}.0, %c{k}.1",
         f"  %d{k}.2 = and i1 %c{k}.2, %c{k}.3",
         f"  %ok{k} = and i1 %d{k}.1, %d{k}.2",
-        f"  br i1 %ok{k}, label %l{k}, label %{otherwise}",
+        f"  br i1 %ok{k}, label %l{k}, label %convert",
         f"l{k}:",
         *_loaded(f"lengths{k}", "ptr", f"o{k}", LENGTHS),
     ]
@@ -194,7 +194,7 @@ def _array(k: int, shape: tuple[int, ...], *, writeable: bool) -> list[str]:
         *_argument(k),
         f"  %is{k} = icmp eq ptr %type{k}, %arraytype",
         f"  br i1 %is{k}, label %b{k}, label %convert",
-        *_array_of_doubles(k, len(shape), flags, "convert"),
+        *_array_of_doubles(k, len(shape), flags),
     ]
     holds = "true"
     for axis, length in enumerate(shape):

@@ -17,13 +17,11 @@ import numpy as np
 from rbdae._arrays import Ints, Vec, address_of
 from rbdae.graph.elimination import LARGEST
 from rbdae.graph.pivots import Place, Plan, plan
-from rbdae.machine import language, loops
 from rbdae.machine.entries import loads
 from rbdae.machine.function import MachineFunction
-from rbdae.machine.language.program import Program, symbol
+from rbdae.machine.language.program import Program, module_of, symbol
 from rbdae.machine.loops import elimination as at
-from rbdae.machine.module import Module, compiled
-from rbdae.machine.sources import sources
+from rbdae.machine.module import Module
 from rbdae.machine.straight import real
 
 PIVOTS = 2
@@ -31,8 +29,6 @@ PIVOTS = 2
 
 _SIZES = (10.0, 1e4)
 """Of c, times the largest relative rate at the start."""
-
-_LEVEL = 2
 
 _TEXT = f"""
 define i32 @factors(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
@@ -70,8 +66,7 @@ define i32 @solve(ptr %context, double %t, ptr %factors, ptr %b, double %c, ptr 
 
 @cache
 def _code() -> Module:
-    program = Program((at.factorise, at.substitute))
-    return compiled(lambda: program.text() + _TEXT, _LEVEL, made_of=("factors", _TEXT, sources(loops, language)))
+    return module_of(Program((at.factorise, at.substitute)), more=_TEXT)
 
 
 class NotFinite(ArithmeticError):
@@ -121,7 +116,6 @@ class Factors:
         `PIVOTS` where pivots have to be chosen again
     solve : ``f(context, 0, factors, b, 0, x)`` solves with them; the end of `factors` is its memory
     size : of the memory of the factors
-    looked : Jacobians that were evaluated to choose pivots
     recorded : whether they are code of the model, else loops over tables
     """
 
@@ -139,7 +133,6 @@ class Factors:
         self._jacobian, self._fill = jacobian, fill
         self._pattern = indices, pointers
         self._start = start
-        self.looked = 0
         if known is None:
             known = _planned(n, self._places, self.samples())
         if isinstance(known, Tables):
@@ -176,7 +169,6 @@ class Factors:
 
     def _sample(self, t: float, y: Vec, yd: Vec, c: float) -> Vec:
         data = np.empty(len(self._pattern[0]))
-        self.looked += 1
         self._fill(t, y, yd, c, data)
         if not np.isfinite(data).all():
             raise NotFinite("the Jacobian is not finite")
@@ -192,7 +184,6 @@ class Factors:
         """
         found = _planned(self.n, self._places, [self._sample(t, y, yd, c)])
         out = copy(self)
-        out.looked = 0
         out._bind(found)
         return out
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NoReturn, Protocol, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 
@@ -60,13 +60,6 @@ arguments that are not just as they should be, the plain kernel, None; the table
 (`rbdae.machine.rolled`); then the user's functions, and the numbers that code loads."""
 
 
-class Checked(Protocol):
-    """What may keep an exception."""
-
-    def check(self) -> None:
-        """Raise it."""
-
-
 @final
 class MachineFunction:
     """A C function with its context, for loops in machine code. It keeps alive what it needs.
@@ -78,13 +71,13 @@ class MachineFunction:
     """
 
     def __init__(
-        self, address: int, context: int, owner: Any, errors: list[BaseException], calls: Sequence[Checked] = ()
+        self, address: int, context: int, owner: Any, errors: list[BaseException], calls: Sequence[Any] = ()
     ) -> None:
         self.address = address
         self.context = context
         self._owner = owner
         self.errors = errors
-        self._calls = tuple(calls)  # others that it calls, with errors of their own
+        self._calls = tuple(calls)  # others that it calls, with a `check` of their own errors
 
     def check(self) -> None:
         """Raise what a Python function behind it has raised, if anything; a call that does not return 0 asks for it."""

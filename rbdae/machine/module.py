@@ -54,12 +54,10 @@ class NoMachineCode(RuntimeError):
 
 @final
 class Module:
-    """Machine code: the addresses of its functions by name, which hold as long as this object lives. `alive` is what it
-    needs."""
+    """Machine code: the addresses of its functions by name, which hold as long as this object lives."""
 
     def __init__(self, engine: Any) -> None:
         self._find = engine.get_function_address
-        self.alive: list[Any] = []
         self._known: dict[str, int] = {}
 
     def __reduce__(self) -> Any:
@@ -168,6 +166,17 @@ def _linked(code: bytes) -> Module:
     return Module(engine)
 
 
+@cache
+def sources(*folders: Path) -> str:
+    """The digest of all files of some folders: code on disk is made again when they change, and reading them is quicker
+    than writing text for the compiler."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        for file in sorted(folder.glob("*.py")):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
 class Written(NamedTuple):
     """LLVM text, the level of optimisation, from 0 (as it comes) to 3, whether LLVM looks for operations that can be
     done two at a time, which takes longer than all else in long texts, what is kept beside the code, and whether
@@ -211,12 +220,6 @@ def from_cache(made_of: object, write: Callable[[], Written]) -> tuple[Module, b
         entries.write(key, written.beside, code)
         _process.check()
         return _linked(code), written.beside
-
-
-def link(symbol: str, address: int) -> None:
-    """Give a symbol that code leaves open an address."""
-    with _LOCK:
-        _llvm().add_symbol(symbol, address)
 
 
 def compiled(text: str | Callable[[], str], level: int = 2, *, made_of: object = None) -> Module:

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.machine import language, loops
 from rbdae.machine.function import MachineFunction, machine_text
-from rbdae.machine.language.program import Program, callables
+from rbdae.machine.language.program import Program, module_of
 from rbdae.machine.loops import events as at
-from rbdae.machine.module import Module, compiled
-from rbdae.machine.sources import sources
+from rbdae.machine.module import Module
 
 VALUE, ANGLE, OTHER = at.VALUE, at.ANGLE, at.OTHER
-_PROGRAM = Program((at.followed, at.measured, at.in_turn))
 
 
 @cache
 def _code() -> Module:
-    text = machine_text("events", at.measured), machine_text("in_turn", at.in_turn)
-    return compiled(lambda: "\n".join([_PROGRAM.text(), *text]), made_of=("events", text, sources(loops, language)))
+    text = machine_text("events", at.measured) + machine_text("in_turn", at.in_turn)
+    return module_of(Program((at.measured, at.in_turn)), more=text)
 
 
 def in_turn(calls: Sequence[tuple[MachineFunction, Vec | None, Vec | None, Vec | int]]) -> MachineFunction:
@@ -59,7 +56,7 @@ class Followed:
 
     def at(self, t: float, numbers: Vec) -> Vec:
         """The values at time t from the numbers and their rates, (2 events,), 0 for unknown ones; then reaches."""
-        _follow()(self._s, self._v, numbers, t, self._out)
+        at.followed(self._s, self._v, numbers, t, self._out)
         return self._out
 
     def machine(
@@ -72,10 +69,3 @@ class Followed:
         context = np.array([here.address, here.context, beside.address, beside.context, *arrays], dtype=np.int64)
         owner = (code, here, beside, self, w, rates, context)
         return MachineFunction(code["events"], context.ctypes.data, owner, [], [here, beside])
-
-
-@cache
-def _follow() -> Any:
-    """`followed` for arrays."""
-    (function,) = callables(Program((at.followed,)), made_of=("followed", sources(loops, language)))
-    return lambda s, v, w, t, out: function(s.ctypes.data, v.ctypes.data, w.ctypes.data, t, out.ctypes.data)

@@ -14,18 +14,15 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
-from rbdae.machine import language, loops
 from rbdae.machine.function import PROTOTYPE, MachineFunction, machine_text, trampoline
-from rbdae.machine.language.program import Program
+from rbdae.machine.language.program import Program, module_of
 from rbdae.machine.loops import blocks as at
-from rbdae.machine.module import Module, compiled
-from rbdae.machine.sources import sources
+from rbdae.machine.module import Module
 
 
 @cache
 def _code() -> Module:
-    program, text = Program((at.rates_jacobian, at.jacobian)), machine_text("jacobian", at.jacobian)
-    return compiled(lambda: program.text() + text, 3, made_of=("rates", text, sources(loops, language)))
+    return module_of(Program((at.rates_jacobian, at.jacobian)), 3, machine_text("jacobian", at.jacobian))
 
 
 def tables_of(system: System) -> Tables:

@@ -12,17 +12,14 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.graph.graph import Graph
 from rbdae.graph.symbols import Recorder
-from rbdae.machine import language, loops
 from rbdae.machine.data import Table
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.language.program import Program, callables
 from rbdae.machine.loops import reading
 from rbdae.machine.module import compiled
-from rbdae.machine.sources import sources
 from rbdae.machine.straight import DECLARATIONS, straight
 
 _PROGRAM = Program((reading.each_row, reading.collocate, reading.along))
-_LEVEL = 2
 _NUMBERS = 1 << 16
 """Of the arrays that a slice of the rows needs: they stay in the cache, and signals are seen between two."""
 
@@ -37,8 +34,7 @@ def slices(m: int, width: int) -> Iterator[slice]:
 def _functions() -> dict[Callable[..., Any], Callable[..., Any]]:
     """The functions by their sources. They keep the interpreter's lock: kernels share the memory of their problem, and
     a reader may run in any thread."""
-    made_of = ("reading", sources(loops, language))
-    functions = callables(_PROGRAM, _LEVEL, made_of=made_of, prototype=ctypes.PYFUNCTYPE)
+    functions = callables(_PROGRAM, made_of=(), prototype=ctypes.PYFUNCTYPE)
     return dict(zip(_PROGRAM.entries, functions, strict=True))
 
 

@@ -17,7 +17,7 @@ from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
 from rbdae.machine.factors import BoundFactors, Factors, Tables
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
-from rbdae.machine.implicit_step import MEMORY
+from rbdae.machine.loops.fixed import SAYS
 from rbdae.multibody.code.code import Wanted
 from rbdae.multibody.code.operations import Operations, counted
 from rbdae.multibody.code.rates_jacobian import RatesCode, rates_code
@@ -346,7 +346,7 @@ def _step(
     if newton.code.n_nodes + advance.code.n_nodes > LONGEST_STEP:
         return None
     kernel, size = ImplicitStep(scheme.newton, scheme.advance), workspace.layout.n
-    shapes: Shapes = {"y": (size,), "yd": (2 * n + MEMORY,), "out": (size,)}
+    shapes: Shapes = {"y": (size,), "yd": (2 * n + SAYS,), "out": (size,)}
     found = traced(workspace, kernel, shapes)
     return None if found is None else found.bare()
 

@@ -16,13 +16,11 @@ from rbdae._arrays import Vec
 from rbdae._frozen import refuse_copies
 from rbdae.kernels import projection as kernels
 from rbdae.kernels.entry import Entry
-from rbdae.machine import language, loops
 from rbdae.machine.function import MachineFunction, Shapes, machine_text, trampoline
-from rbdae.machine.language.program import Program
+from rbdae.machine.language.program import Program, module_of
 from rbdae.machine.loops.correction import Correction, add, copy, corrected, fill, largest, size
 from rbdae.machine.loops.methods import LEVEL
-from rbdae.machine.module import Module, compiled
-from rbdae.machine.sources import sources
+from rbdae.machine.module import Module
 from rbdae.multibody.code.closing_elements import code_of_closing
 from rbdae.multibody.code.traced import Tally, TracedKernel, traced
 from rbdae.multibody.memory.workspace import Workspace, with_unit_masses
@@ -293,8 +291,7 @@ _PROGRAM = Program((corrected, add, copy, fill, largest))
 
 @cache
 def _code() -> Module:
-    text = machine_text("corrected", corrected)
-    return compiled(lambda: _PROGRAM.text() + text, LEVEL, made_of=("corrected", text, sources(loops, language)))
+    return module_of(_PROGRAM, LEVEL, machine_text("corrected", corrected))
 
 
 _WITH_LOCK = ctypes.PYFUNCTYPE(

@@ -119,6 +119,20 @@ def test_back_in_time(solver):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
+def test_a_projected_run_back_in_time_begins_where_its_drive_is_then(solver):
+    cases.need(solver)
+    system = rbdae.System()
+    link = system.add_body("link", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    hinge = system.add_joint(rbdae.joints.Revolute(system.ground, link, axis_a=(0, 0, 1), axis_b=(0, 0, 1)))
+    angle = (lambda t: 0.3 + t + t * t, lambda t: 1.0 + 2.0 * t, lambda t: 2.0)
+    system.add_joint(rbdae.drives.PrescribedAngle(hinge, angle))
+    problem = rbdae.formulate(system, SOLVERS[solver][0], t0=0.5)
+    run = rbdae.solve(problem, (0.5, 0.2), solver=solver, projection=True)
+    np.testing.assert_allclose(run.y[0], problem.y0, rtol=0.0, atol=1e-12)
+    assert run.drift.position.max() < 1e-9
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_an_event_that_is_not_a_number_and_one_that_raises(solver):
     cases.need(solver)
     bad = event(lambda t, y: np.nan if t > 0.4 else 1.0)

@@ -9,7 +9,7 @@ import pytest
 from toy_tableau import BS32
 
 import rbdae
-from rbdae.machine.loops.methods import METHODS, of_tableau, register
+from rbdae.machine.loops.methods import METHODS, register
 
 END = 0.4
 SOLVER = f"rbdae:{BS32.name}"
@@ -95,8 +95,8 @@ def test_projection_and_events(bs32):
 def test_code_on_disk_belongs_to_the_numbers():
     """Not to the name: another tableau of the same name has code of its own."""
     other = dataclasses.replace(BS32, error=(2 / 9 - 7 / 24, 1 / 3 - 1 / 4, 4 / 9 - 1 / 3 + 1e-9, -1 / 8 - 1e-9))
-    assert of_tableau(other).made_of != of_tableau(BS32).made_of
-    assert of_tableau(dataclasses.replace(BS32)).made_of == of_tableau(BS32).made_of
+    assert other.made_of != BS32.made_of
+    assert dataclasses.replace(BS32).made_of == BS32.made_of
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,13 @@ from rbdae.adapter import ProjectionError, Reason, Request, Solvable, Stats, Uns
 from rbdae.machine.factors import Factors, NotFinite
 from rbdae.machine.function import PROTOTYPE, MachineFunction
 from rbdae.machine.loops import memory
-from rbdae.machine.loops.host import USUAL, Controls
+from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.loops.methods import MULTISTEP
 from rbdae_adapters._sundials import REASONS, gave_up
 from rbdae_adapters.sundials._library import INDEX, INT, LONG, POINTER, REAL, Library, Objects
 from rbdae_adapters.sundials._shims import MESSAGE_BYTES, Words, shims
 from rbdae_adapters.toolkit import GaveUp
-from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of, machine
+from rbdae_adapters.toolkit.loops import Inside, LoopRun, arguments, machine
 
 _NEAR = 1e-12
 """Relative distance of times."""
@@ -102,7 +102,8 @@ class MultistepRun(LoopRun):
         if within is not None and self._projects and request.t_eval is None:
             within = within._replace(correction=None)  # ends of steps are projected already
         controls = USUAL if within is None else Controls(max_steps=options["max_num_steps"])
-        loop = loop_of(MULTISTEP, self, request, y0, within, atol=0.0, controls=controls)
+        span, told = (request.t0, request.t_end), arguments(request, within)
+        loop = Loop(MULTISTEP, self, span, y0, request.rtol, 0.0, controls, **told)
         super().__init__(loop, self._raise, request, within)
         loop.s.takes_back = int(not self._projects)  # states changed between steps go into the history
 

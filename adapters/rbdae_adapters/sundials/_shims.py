@@ -15,12 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rbdae.machine import language
 from rbdae.machine.factors import PIVOTS
-from rbdae.machine.language.program import Program, symbol
+from rbdae.machine.language.program import Program, module_of, symbol
 from rbdae.machine.language.words import Address, Fields, Function, Ints, Vec, evaluate
-from rbdae.machine.module import Module, compiled
-from rbdae.machine.sources import sources
+from rbdae.machine.module import Module
 
 LEVEL = 1
 
@@ -302,9 +300,4 @@ _TEXT = _loaded(
 def shims() -> Module:
     """The machine code."""
     program = Program((residual, rates, jacobian, factored, rates_factored, solved, projection))
-    return compiled(lambda: program.text() + _TEXT, LEVEL, made_of=("sundials", _TEXT, sources(language), _own()))
-
-
-def _own() -> bytes:
-    """The content of this file, which contains the loops."""
-    return Path(__file__).read_bytes()
+    return module_of(program, LEVEL, _TEXT, made_of=Path(__file__).read_bytes())  # the loops are in this file

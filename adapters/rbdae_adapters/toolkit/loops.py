@@ -16,7 +16,7 @@ from rbdae._arrays import Vec
 from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats, Steps
 from rbdae.machine.function import MachineFunction, trampoline
 from rbdae.machine.loops import memory, watching
-from rbdae.machine.loops.host import USUAL, Controls, Loop
+from rbdae.machine.loops.host import Loop
 from rbdae.machine.quantity_events import in_turn
 from rbdae.problem.contract import CompiledWatch
 from rbdae_adapters.toolkit.events import Dense, Events, GaveUp, Step, nan, value_of
@@ -52,13 +52,13 @@ class LoopRun(AbstractStepper):
 
     Parameters
     ----------
-    loop : a `rbdae.machine.loops.host.Loop` or `rbdae.machine.loops.fixed_host.FixedLoop`
+    loop : the loop
     check : raises the exception that a user's function left in machine code
     request : the request
     within : the work in machine code after accepted steps; None if a `Recorder` does it
     """
 
-    def __init__(self, loop: Any, check: Callable[[], None], request: Request, within: Inside | None) -> None:
+    def __init__(self, loop: Loop, check: Callable[[], None], request: Request, within: Inside | None) -> None:
         self.loop, self.check, self._request = loop, check, request
         self._correction = None if within is None else within.correction
         self._events = within.watch if within is not None and isinstance(within.watch, EventWatch) else None
@@ -91,7 +91,13 @@ class LoopRun(AbstractStepper):
         if status := self.loop.prepare():
             self.check()
             raise RuntimeError(f"the dense output returned status {status}")
-        at_time: Dense = self.loop.at
+
+        def at_time(t: float) -> Vec:
+            y: Vec = self.loop.at(t)
+            if self.loop.said != memory.DONE:
+                self.failed(self.loop.said)
+            return y
+
         return at_time
 
     def replace(self, t: float, y: Vec) -> None:
@@ -105,21 +111,29 @@ class LoopRun(AbstractStepper):
         if self._request.begun is not None:
             self._request.begun(self.outcome)
         try:
-            while (status := loop.run()) != memory.FINISHED:
-                if status == memory.FULL:
-                    loop.grow(keep=self._keeps)
-                elif status == memory.PAUSED:
-                    self._work = loop.paused(self._work)
-                    self._advance(loop.t)
-                elif status != memory.ASKED:
-                    self.failed(status)
-                elif (reason := self._asked()) is not None:
-                    return self._end(reason)
+            if (reason := self.go_on()) is not None:
+                return self._end(reason)
             # the loop may not have checked an event at its end
             event = self._events is not None and loop.s.steps > 0 and self._events.end(self)
             return self._end(Reason.EVENT if event else Reason.FINISHED)
         except GaveUp as end:
             return self._end(end.reason, end.detail, end.t)
+
+    def go_on(self) -> Reason | None:
+        """Run to the end of the loop's interval, with pauses for signals; why it ends before, if a switch or an event
+        says so. Raises `GaveUp`."""
+        loop = self.loop
+        while (status := loop.run()) != memory.FINISHED:
+            if status == memory.FULL:
+                loop.grow(keep=self._keeps)
+            elif status == memory.PAUSED:
+                self._work = loop.paused(self._work)
+                self._advance(loop.t)
+            elif status != memory.ASKED:
+                self.failed(status)
+            elif (reason := self._asked()) is not None:
+                return reason
+        return None
 
     def outcome(self, reason: Reason = Reason.SOLVER, detail: str = "", at: float | None = None) -> Outcome:
         """All results so far, or at the end."""
@@ -194,32 +208,16 @@ class LoopRun(AbstractStepper):
         return GaveUp(Reason.SOLVER, "a projection failed")
 
 
-def loop_of(
-    method: Any,
-    function: Any,
-    request: Request,
-    y0: Vec,
-    within: Inside | None,
-    *,
-    atol: float | Vec | None = None,
-    controls: Controls = USUAL,
-) -> Loop:
-    """The loop of a run, which returns after each step unless work is done within; `atol` is the request's."""
-    return Loop(
-        method,
-        function,
-        (request.t0, request.t_end),
-        y0,
-        request.rtol,
-        request.atol if atol is None else atol,
-        controls,
-        times=None if within is None else request.t_eval,
-        stepwise=within is None,
-        max_stalled=MAX_STALLED,
-        correction=None if within is None else within.correction,
-        watch=None if within is None else within.watch,
-        direction=request.direction,
-    )
+def arguments(request: Request, within: Inside | None) -> dict[str, Any]:
+    """What a loop is told of a request; it returns after each step unless the work is done within."""
+    return {
+        "times": None if within is None else request.t_eval,
+        "stepwise": within is None,
+        "max_stalled": MAX_STALLED,
+        "correction": None if within is None else within.correction,
+        "watch": None if within is None else within.watch,
+        "direction": request.direction,
+    }
 
 
 def run(
@@ -227,8 +225,6 @@ def run(
     problem: Solvable,
     request: Request,
     max_steps: int | None,
-    *,
-    watches: bool = True,
 ) -> Outcome:
     """Run in machine code if no Python is needed after each step, else with a `Recorder`.
 
@@ -236,10 +232,8 @@ def run(
     ----------
     make : makes the run from its projected start and the work within
     max_steps : the recorder's limit; loops have their own
-    watches : whether the loop can watch events and switches
     """
-    asks = not watches and bool(request.events or request.watch is not None)
-    within = None if asks else inside(problem, request)
+    within = inside(problem, request)
     if within is not None:
         return make(within.y0, within).free()
     recorder = Recorder(problem, request, one_step=True, max_steps=max_steps)
@@ -276,7 +270,7 @@ def inside(problem: Solvable, request: Request) -> Inside | None:
         if correction is None:
             return None
         try:
-            request.projector(request.direction * request.t0, y0)
+            request.projector(request.t0, y0)
         except ProjectionError:
             return None
         if not np.isfinite(y0).all():
@@ -363,8 +357,6 @@ class EventWatch:
         self._looked = loop.s.steps
         try:
             self.measure.check()
-            if self._quiet(loop.t):
-                return False
             found = self._found(one)
         except BaseException as error:
             self.stopped = loop.began
@@ -377,12 +369,6 @@ class EventWatch:
             self.stopped = found[0]
             loop.cut(*found)
         return found is not None
-
-    def _quiet(self, t: float) -> bool:
-        """Whether the loop stopped for another reason."""
-        places, k = self._own, self._first
-        bounds = zip(places.low[k:].tolist(), places.values[k:].tolist(), places.high[k:].tolist(), strict=True)
-        return t < self._request.t_end and all(low <= value <= high for low, value, high in bounds)
 
     def _found(self, one: LoopRun) -> tuple[float, Vec] | None:
         k, n, loop, events = self._first, self.n_events, one.loop, self.events

@@ -141,8 +141,10 @@ class Body:
             return VEC, self.moved(record.text, constant(len(fields.names)))
         if name not in fields.names:
             raise Refused(f"{record.kind.name} has no {name!r}")
-        kind = FLOAT if fields.kinds[name] == "f8" else INT
-        return kind, self.moved(record.text, constant(fields.names.index(name)))
+        address = self.moved(record.text, constant(fields.names.index(name)))
+        if fields.kinds[name] == "p8":
+            return VEC, self.register(f"load ptr, ptr {address}, align 8, {_TAGS[INT]}")
+        return FLOAT if fields.kinds[name] == "f8" else INT, address
 
     # ------------------------------------------------------------ conversions
 
@@ -159,9 +161,6 @@ class Body:
             one = self.register(f"insertelement {LANES.llvm} poison, double {number.text}, i64 0")
             zeros = f"<{WIDTH} x i32> zeroinitializer"
             return self.value(LANES, f"shufflevector {LANES.llvm} {one}, {LANES.llvm} poison, {zeros}")
-        if value.kind is BOOL:
-            word = self.value(INT, f"zext i1 {value.text} to i64")
-            return word if kind is INT else self.converted(word, FLOAT)
         if kind is INT:
             return self.value(INT, f"fptosi double {value.text} to i64")
         if n is not None:
@@ -213,10 +212,6 @@ class Body:
             return self.value(BOOL, f"icmp {sign}{how} i64 {a.text}, {b.text}")
         order = "u" if how == "ne" else "o"
         return self.value(MASK if kind is LANES else BOOL, f"fcmp {order}{how} {kind.llvm} {a.text}, {b.text}")
-
-    def truth(self, value: Value) -> Value:
-        """Whether a number is not zero."""
-        return value if value.kind is BOOL else self.compared("ne", value, constant(0))
 
     def chosen(self, condition: Value, a: Value, b: Value) -> Value:
         """a where the condition holds, else b, as numbers of the wider kind."""

@@ -51,7 +51,8 @@ class Record(Kind):
 NOTHING = Kind("nothing", "void")
 FUNCTION, ADDRESS = Kind("Function", "ptr"), Kind("Address", "ptr")
 MASK = Kind("a condition for each lane", f"<{WIDTH} x i1>")
-BOOL, INT, FLOAT = Number("bool", "i1", 0), Number("int", "i64", 1), Number("float", "double", 2)
+BOOL = Kind("bool", "i1")
+INT, FLOAT = Number("int", "i64", 1), Number("float", "double", 2)
 LANES = Number("a vector register", f"<{WIDTH} x double>", 3)
 VEC, INTS = Vector("Vec", "ptr", FLOAT), Vector("Ints", "ptr", INT)
 

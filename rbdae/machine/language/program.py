@@ -8,6 +8,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any, final
 
 from rbdae.machine.language import words
@@ -29,7 +30,7 @@ from rbdae.machine.language.kinds import (
 from rbdae.machine.language.mathematics import DECLARATIONS, FUNCTIONS
 from rbdae.machine.language.source import Source, source_of
 from rbdae.machine.language.statements import Written
-from rbdae.machine.module import compiled
+from rbdae.machine.module import Module, compiled, sources
 
 _KINDS: dict[str, Kind] = {kind.name: kind for kind in (FLOAT, INT, BOOL, VEC, INTS, FUNCTION, ADDRESS)}
 """By the annotation that means them; that of a record is a class of `words.Fields`."""
@@ -72,7 +73,8 @@ class Program:
     entries : native functions that are called from outside; one that is bound to another stands for it, with its types
         and under its own symbol
     bindings : functions and numbers by the names under which the entries, and what they call, use them: one loop serves
-        several methods. A function that gives them is called when they are needed
+        several methods. A machine function of other text is bound by its symbol. A function that gives them is called
+        when they are needed
     """
 
     entries: tuple[Callable[..., Any], ...]
@@ -91,6 +93,10 @@ class Program:
         def call(at: Body, function: Any, arguments: list[Value]) -> Value:
             if function is words.evaluate:
                 return _evaluate(at, arguments)
+            if isinstance(function, str):
+                return _evaluate(at, [Value(FUNCTION, f"@{function}"), *arguments])
+            if function is words.room:
+                return Value(VEC, at.room(f"[{arguments[0].text} x double]", "room"))
             if not isinstance(function, types.FunctionType) or function in FUNCTIONS:
                 raise Refused("has no machine code")
             if function not in symbols:
@@ -124,16 +130,24 @@ def _evaluate(at: Body, arguments: list[Value]) -> Value:
     return at.value(INT, f"sext i32 {flag.text} to i64")
 
 
+_HERE = Path(__file__).parent
+
+
+def module_of(program: Program, level: int = 2, more: str = "", *, made_of: object = ()) -> Module:
+    """The machine code of functions of `rbdae.machine.loops`, with more LLVM text that calls them. `made_of` is all
+    else that it depends on: its text is written only if the cache does not have its code."""
+    key = tuple(map(symbol, program.entries)), more, made_of, sources(_HERE, _HERE.parent / "loops")
+    return compiled(lambda: program.text() + more, level, made_of=key)
+
+
 def callables(
     program: Program, level: int = 2, *, made_of: object = None, prototype: Any = ctypes.CFUNCTYPE
 ) -> tuple[Any, ...]:
     """The entries of a program in machine code; they take addresses where they take vectors, and let other threads run
-    unless the prototype is `ctypes.PYFUNCTYPE`. `address` of each is where it begins.
-
-    `made_of` is all that the program depends on, where that is known: its text is then written only if the cache does
-    not have its code.
-    """
-    module = compiled(program.text, level, made_of=made_of) if made_of else compiled(program.text(), level)
+    unless the prototype is `ctypes.PYFUNCTYPE`. `address` of each is where it begins. For `made_of` see `module_of`;
+    without it the text is written, and says it all."""
+    own = made_of is not None
+    module = module_of(program, level, made_of=made_of) if own else compiled(program.text(), level)
     out = []
     for entry in program.entries:
         *given, result = entry.__annotations__.values()

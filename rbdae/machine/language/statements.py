@@ -157,12 +157,10 @@ class Expressions:
     # ------------------------------------------------------------ conditions and arithmetic
 
     def condition(self, node: ast.expr) -> Value:
-        """Whether an expression holds."""
-        if isinstance(node, ast.BoolOp):
-            return self._decided(node, self.condition)
-        out = self.at.truth(self.number(node))
+        """Whether an expression holds; of numbers, ``and`` and ``or`` would be one of them in Python."""
+        out = self(node)
         if out.kind is not BOOL:
-            raise Refused(f"{ast.unparse(node)!r} is {out.kind.name}, and must be one condition")
+            raise Refused(f"{ast.unparse(node)!r} is {out.kind.name}, and must be bool")
         return out
 
     def _binop(self, node: ast.BinOp) -> Value:
@@ -175,20 +173,18 @@ class Expressions:
             return at.arithmetic(_SIGNS[operation], a, b)
         if operation is ast.Pow:
             return at.arithmetic("*", a, a) if whole(b) == 2 else power(at, a, b)
-        if operation in (ast.FloorDiv, ast.Mod) and {a.kind, b.kind} <= {BOOL, INT}:
-            return at.floored(at.converted(a, INT), at.converted(b, INT), rest=operation is ast.Mod)
+        if operation in (ast.FloorDiv, ast.Mod) and a.kind is b.kind is INT:
+            return at.floored(a, b, rest=operation is ast.Mod)
         raise Refused(f"{operation.__name__} of {a.kind.name} and {b.kind.name} has no machine code")
 
     def _unaryop(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
             return self.at.value(BOOL, f"xor i1 {self.condition(node.operand).text}, true")
         x = self.number(node.operand)
-        if isinstance(node.op, ast.UAdd):
-            return x
         if not isinstance(node.op, ast.USub):
             raise Refused(f"{ast.unparse(node)!r} has no machine code")
         assert isinstance(x.kind, Number)
-        if x.kind in (BOOL, INT):
+        if x.kind is INT:
             return self.at.arithmetic("-", constant(0), x)
         return self.at.value(x.kind, f"fneg {x.kind.llvm} {x.text}")
 
@@ -206,22 +202,12 @@ class Expressions:
         return out
 
     def _boolop(self, node: ast.BoolOp) -> Value:
-        return self._decided(node, self._bool)
-
-    def _bool(self, node: ast.expr) -> Value:
-        """A condition in ``and`` or ``or`` whose value counts: of numbers it is one of them."""
-        out = self(node)
-        if out.kind is not BOOL:
-            raise Refused(f"{ast.unparse(node)!r} is {out.kind.name}, and must be bool unless this is a condition")
-        return out
-
-    def _decided(self, node: ast.BoolOp, operand: Callable[[ast.expr], Value]) -> Value:
         """``and`` and ``or``: later operands are evaluated only where they count."""
         at = self.at
         is_or = isinstance(node.op, ast.Or)
         done, ways = at.name("decided"), []
         for k, one in enumerate(node.values):
-            value = operand(one)
+            value = self.condition(one)
             if k == len(node.values) - 1:
                 ways.append((value.text, at.block))
                 at.label(done)
@@ -235,8 +221,6 @@ class Expressions:
     def _ifexp(self, node: ast.IfExp) -> Value:
         at = self.at
         test = self.condition(node.test)
-        if test.text in ("true", "false"):
-            return self(node.body if test.text == "true" else node.orelse)
         yes, no, done = at.name("yes"), at.name("no"), at.name("done")
         at.choose(test, yes, no)
         ends = []
@@ -315,9 +299,6 @@ class Written:
             except Refused as why:
                 raise self._source.error(statement, why) from None
 
-    def _pass(self, node: ast.Pass) -> None:
-        pass
-
     def _expr(self, node: ast.Expr) -> None:
         if not (isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
             self._value(node.value)
@@ -382,9 +363,6 @@ class Written:
     def _if(self, node: ast.If) -> None:
         at = self._at
         test = self._value.condition(node.test)
-        if test.text in ("true", "false"):
-            self._all(node.body if test.text == "true" else node.orelse)
-            return
         yes, no, done = at.name("if"), at.name("else"), at.name("done")
         at.choose(test, yes, no)
         before, ends = self._value.assigned, []

@@ -64,17 +64,19 @@ def total(v: Vec, m: int) -> float:
     return (a + b) + (c + d)
 
 
-def finite(v: Vec, m: int) -> bool:
-    """Whether all entries are finite; m is a multiple of `LANES`, and each lane has a sum of its own."""
+def finite(v: Vec, n: int) -> bool:
+    """Whether the first n entries are finite."""
     a = 0.0
     b = 0.0
     c = 0.0
     d = 0.0
-    for i in range(0, m, at.LANES):
+    for i in range(0, n - 3, 4):  # four sums, which do not wait for one another
         a += 0.0 * v[i]
         b += 0.0 * v[i + 1]
         c += 0.0 * v[i + 2]
         d += 0.0 * v[i + 3]
+    for i in range(n - n % 4, n):
+        a += 0.0 * v[i]
     return (a + b) + (c + d) == 0.0
 
 
@@ -187,17 +189,21 @@ def reject(s: StepMemory, h: float) -> int:
     return at.REJECTION
 
 
-def attempt(rhs: Function, context: Address, s: StepMemory) -> int:
-    """Try a step: DONE with the step from (t, Y) to (t_new, Y_NEW), or REJECTION, or why it cannot be tried."""
-    status = at.DONE
+def prepared(rhs: Function, context: Address, s: StepMemory, shorter: float) -> int:
+    """The start of a step: DONE, or REJECTION of a last attempt whose callback has failed where its arguments were not
+    finite, or why no step can be tried."""
     if s.begun == 0:
-        status = begin(rhs, context, s)
-    elif s.shrink != 0:
+        return begin(rhs, context, s)
+    if s.shrink != 0:
         s.shrink = 0
         note(s, s.t + s.h)
-        return reject(s, s.h / s.shrinks)
-    elif s.moved != 0:
-        status = advance(rhs, context, s)
+        return reject(s, shorter)
+    return advance(rhs, context, s) if s.moved != 0 else at.DONE
+
+
+def attempt(rhs: Function, context: Address, s: StepMemory) -> int:
+    """Try a step: DONE with the step from (t, Y) to (t_new, Y_NEW), or REJECTION, or why it cannot be tried."""
+    status = prepared(rhs, context, s, s.h / s.shrinks)
     if status != at.DONE:
         return status
     t = s.t

@@ -12,7 +12,7 @@ All that belongs to one projection is a `Correction`.
 from __future__ import annotations
 
 from rbdae.machine.language.words import Address, Fields, Function, Vec, evaluate
-from rbdae.machine.loops.memory import DONE, NOT_PROJECTED, PROJECTED_NOT_FINITE
+from rbdae.machine.loops.memory import DONE, NOT_PROJECTED, PROJECTED_NOT_FINITE, StepMemory
 
 NOT_FINITE = 3
 """What `corrected` returns where the projected state is not finite."""
@@ -230,9 +230,9 @@ def corrected(p: Correction, t: float, y: Vec, out: Vec) -> int:
     return 0 if zero == 0.0 else NOT_FINITE
 
 
-def project(correct: Function, p: Correction, t: float, y: Vec) -> int:
+def project(s: StepMemory, p: Correction, t: float, y: Vec) -> int:
     """Project y in place, after an accepted step or for an output, by `corrected` as a machine function."""
-    status = evaluate(correct, p, t, y, y, 0.0, y)
+    status = evaluate(s.correct, p, t, y, y, 0.0, y)
     if status == 0:
         return DONE
     return PROJECTED_NOT_FINITE if status == NOT_FINITE else NOT_PROJECTED

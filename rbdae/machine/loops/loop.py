@@ -22,18 +22,22 @@ def dense(rhs: Function, context: Address, s: StepMemory) -> int:
     return at.DONE
 
 
-def interpolate(s: StepMemory, theta: float, out: Vec) -> None:
+def interpolate(s: StepMemory, theta: float, out: Vec) -> int:
     """y (n,) at t + theta h_done; bound to a method's."""
+    return at.DONE
 
 
-def outputs(s: StepMemory, times: Vec, rows: Vec, correct: Function, p: Correction) -> int:
+def outputs(s: StepMemory, p: Correction) -> int:
     """Fill the rows of the output times before the end of the last step, whose dense output is prepared; projected if
     the run is."""
     n = s.n
+    times = s.output_times
     k = s.outputs
     while k < s.times and times[k] < s.t_new:
-        out = rows[k * n :]
-        interpolate(s, (times[k] - s.t) / s.h_done, out)
+        out = s.output_rows[k * n :]
+        status = interpolate(s, (times[k] - s.t) / s.h_done, out)
+        if status != at.DONE:
+            return status
         zero = 0.0
         for i in range(n):
             zero += 0.0 * out[i]
@@ -41,7 +45,7 @@ def outputs(s: StepMemory, times: Vec, rows: Vec, correct: Function, p: Correcti
             return at.DENSE_NOT_FINITE
         if s.projects != 0:
             s.t_tried = times[k]
-            status = project(correct, p, s.direction * times[k], out)
+            status = project(s, p, s.direction * times[k], out)
             if status != at.DONE:
                 return status
         k += 1
@@ -49,19 +53,11 @@ def outputs(s: StepMemory, times: Vec, rows: Vec, correct: Function, p: Correcti
     return at.DONE
 
 
-def completed(
-    rhs: Function,
-    context: Address,
-    s: StepMemory,
-    times: Vec,
-    rows: Vec,
-    correct: Function,
-    p: Correction,
-) -> int:
+def completed(rhs: Function, context: Address, s: StepMemory, p: Correction) -> int:
     """Project the end of an accepted step, if the run is projected, and fill the outputs in it. A step whose projection
     fails is taken back."""
     status = at.DONE
-    inside = s.outputs < s.times and times[s.outputs] < s.t_new
+    inside = s.outputs < s.times and s.output_times[s.outputs] < s.t_new
     if inside:
         status = dense(rhs, context, s)
     if status == at.DONE and s.projects != 0:
@@ -71,31 +67,32 @@ def completed(
             kept = s.vectors[at.UNPROJECTED * s.m :]
             for i in range(s.n):
                 kept[i] = end[i]
-        status = project(correct, p, s.direction * s.t_new, end)
+        status = project(s, p, s.direction * s.t_new, end)
         if p.moved != 0:
             s.stale = 1
     if status == at.DONE and inside:
-        status = outputs(s, times, rows, correct, p)
+        status = outputs(s, p)
     if status >= at.NOT_PROJECTED:
         s.t_new = s.t
     return status
 
 
-def written(s: StepMemory, times: Vec, rows: Vec, steps_t: Vec, steps_y: Vec) -> None:
+def written(s: StepMemory) -> None:
     """The end of the last step to its rows."""
     n = s.n
+    times = s.output_times
     end = s.vectors[at.Y_NEW * s.m :]
     k = s.outputs
     while k < s.times and times[k] == s.t_new:
-        out = rows[k * n :]
+        out = s.output_rows[k * n :]
         for i in range(n):
             out[i] = end[i]
         k += 1
     s.outputs = k
-    row = steps_y[s.rows * n :]
+    row = s.steps_y[s.rows * n :]
     for i in range(n):
         row[i] = end[i]
-    steps_t[s.rows] = s.t_new
+    s.steps_t[s.rows] = s.t_new
     s.rows += 1
 
 
@@ -105,30 +102,13 @@ def is_watched(s: StepMemory) -> bool:
     return not (s.measured == 0 or (s.events == 0 and ends))
 
 
-def run(
-    rhs: Function,
-    context: Address,
-    s: StepMemory,
-    times: Vec,
-    rows: Vec,
-    steps_t: Vec,
-    steps_y: Vec,
-    correct: Function,
-    p: Correction,
-    measure: Function,
-    measure_context: Address,
-    v: Vec,
-) -> int:
+def run(rhs: Function, context: Address, s: StepMemory, p: Correction) -> int:
     """Take steps until the end, or until the caller has something to do; called again, it continues.
 
     Parameters
     ----------
     rhs, context : a machine function
-    s : see `rbdae.machine.loops.memory`
-    times, rows : output times and their states, (k,) and (k, n)
-    steps_t, steps_y : where accepted steps are written, with space for ``s.room`` of them
-    correct, p : of the projection, see `rbdae.machine.loops.correction`
-    measure, measure_context, v : of what is watched, see `rbdae.machine.loops.watching`
+    s, p : see `rbdae.machine.loops.memory` and `rbdae.machine.loops.correction`
 
     Returns
     -------
@@ -153,9 +133,9 @@ def run(
             return status
         s.stalled = s.stalled + 1 if s.t_new - s.t <= s.least_step else 0
         s.steps += 1
-        status = completed(rhs, context, s, times, rows, correct, p)
+        status = completed(rhs, context, s, p)
         if status != at.DONE:
             return status
-        written(s, times, rows, steps_t, steps_y)
-        if is_watched(s) and asks(measure, measure_context, s, v, s.direction * s.t_new, s.vectors[at.Y_NEW * s.m :]):
+        written(s)
+        if is_watched(s) and asks(s, s.direction * s.t_new, s.vectors[at.Y_NEW * s.m :]):
             return at.ASKED

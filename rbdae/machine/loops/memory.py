@@ -5,13 +5,13 @@ Vectors have m entries, n rounded up to whole vector registers; the entries beyo
 
 from __future__ import annotations
 
-from rbdae.machine.language.words import Fields
+from rbdae.machine.language.words import Address, Fields, Function, Vec
 
 LANES = 4
 """m is a multiple of this."""
 
 
-class LoopMemory(Fields):
+class StepMemory(Fields):
     """Numbers of a loop, then vectors of `m` entries: the k-th one begins at ``vectors[k * m]``."""
 
     n: int
@@ -43,11 +43,6 @@ class LoopMemory(Fields):
     """The size of the last accepted step."""
     direction: float
     """1, or -1 in runs back in time: t and all else here is the time of machine functions times this number."""
-
-
-class StepMemory(LoopMemory):
-    """The numbers of a one-step loop."""
-
     h_max: float
     rtol: float
     least_step: float
@@ -95,6 +90,52 @@ class StepMemory(LoopMemory):
     events: int
     """How many of the measures are events, which are watched up to the end."""
 
+    # rows, and what is done after steps
+    output_times: Vec
+    output_rows: Vec
+    """Output times and their states, (k,) and (k, n)."""
+    steps_t: Vec
+    steps_y: Vec
+    """Where accepted steps are written, with space for `room` of them."""
+    correct: Function
+    """Of the projection, see `rbdae.machine.loops.correction`."""
+    measure: Function
+    measure_context: Address
+    watched: Vec
+    """See `rbdae.machine.loops.watching`."""
+
+    # of steps of fixed size, see `rbdae.machine.loops.fixed`: the machine functions of a scheme with their contexts
+    newton: Function
+    newton_context: Address
+    advance: Function
+    advance_context: Address
+    predict: Function
+    predict_context: Address
+    step: Function
+    """All of a step; 0 where there is no such function."""
+    step_context: Address
+    work_of: Function
+    work_of_context: Address
+    unknowns: int
+    """Number of unknowns of a step."""
+    most: int
+    """Iterations in one step."""
+    known: int
+    """Whether the unknowns of a step of the same size are there, to begin the next one with."""
+    stages: int
+    """Number of steps of the scheme in a step."""
+    t0: float
+    tolerance: float
+    """Relative size of a correction, and of what the balances lack, at which the iteration may end."""
+    correction: float
+    """Relative size of the last correction, or of what the balances lacked before it if that is more."""
+    first: float
+    """Relative size of the first correction of the last step."""
+    work: float
+    """Of what has no potential, in the step at hand, where `work_of` is asked."""
+    total: float
+    """The same up to its start."""
+
 
 # ---------------------------------------------------------------- vectors
 ATOL = 0
@@ -116,7 +157,7 @@ UNPROJECTED = 26
 """The state at `Y_NEW` before it was projected, where there are events: the dense output ends there."""
 VECTORS = 27
 
-# ---------------------------------------------------------------- what loops of both kinds say
+# ---------------------------------------------------------------- what the loop says
 DONE = 0
 FINISHED = 1
 FULL = 2
@@ -126,22 +167,22 @@ CALLBACK = 4
 TOO_MANY = 5
 ASKED = 6
 """The caller is to be asked about the last state."""
-OWN_WORDS = 7
-"""Where the words of one kind begin."""
-
-# ---------------------------------------------------------------- what this loop says
-REJECTION = OWN_WORDS
-CALLBACK_NOT_FINITE = OWN_WORDS + 1
-"""The same, at an argument that is not finite."""
-TOO_SMALL = OWN_WORDS + 2
-RATES_NOT_FINITE = OWN_WORDS + 3
+REJECTION = 7
+CALLBACK_NOT_FINITE = 8
+"""The same as `CALLBACK`, at an argument that is not finite."""
+TOO_SMALL = 9
+RATES_NOT_FINITE = 10
 """At a state that was reached: nothing can be continued from there."""
-DENSE_NOT_FINITE = OWN_WORDS + 4
-STANDS_STILL = OWN_WORDS + 5
-NOT_PROJECTED = OWN_WORDS + 6
+DENSE_NOT_FINITE = 11
+STANDS_STILL = 12
+NOT_CONVERGED = 13
+"""Newton's method for an implicit step."""
+STEP_NOT_FINITE = 14
+"""A correction or a state of an implicit step."""
+NOT_PROJECTED = 15
 """A projection has left an exception. This and the next word take the step back."""
-PROJECTED_NOT_FINITE = OWN_WORDS + 7
-GAVE_UP = OWN_WORDS + 8
+PROJECTED_NOT_FINITE = 16
+GAVE_UP = 17
 """A library has said a word that is no success."""
-STATE_NOT_FINITE = OWN_WORDS + 9
+STATE_NOT_FINITE = 18
 """What a library took for a success."""

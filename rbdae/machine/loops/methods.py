@@ -2,99 +2,35 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, final
+from typing import Any
 
-from rbdae.machine import language, loops
 from rbdae.machine.language.program import Program, callables
-from rbdae.machine.loops import control, loop, memory, multistep, odex
+from rbdae.machine.loops import fixed, loop, multistep, odex
 from rbdae.machine.loops.dop853 import DOP853 as DOP853
 from rbdae.machine.loops.dopri5 import DOPRI5 as DOPRI5
+from rbdae.machine.loops.tableau import Stepper as Stepper
 from rbdae.machine.loops.tableau import Tableau as Tableau
-from rbdae.machine.loops.tableau import functions
-from rbdae.machine.sources import sources
 
 LEVEL = 1
 """Of optimisation: vector registers are in the text already, and a higher one takes longer for the same speed."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Stepper:
-    """What makes the steps of a loop.
+MULTISTEP = Stepper(name="multistep", summary="steps that a library chooses and takes", module=multistep)
 
-    Parameters
-    ----------
-    name, summary : the name as a solver, and what lists call it
-    bindings : gives `attempt`, `dense` and `interpolate`, and what these leave open, by name
-    made_of : all that they depend on
-    vectors : of memory
-    shrinks, grows : a step has at least, and at most, these times the length of the one before, Hairer's FAC1 and FAC2
-    beta : of the stabilised controller
-    order, beta_in_exponent : the next step size has the error to the power of 1 / order - beta_in_exponent beta
-    """
-
-    name: str
-    summary: str
-    bindings: Callable[[], Mapping[str, Any]]
-    made_of: str
-    vectors: int = memory.VECTORS
-    shrinks: float = 1.0
-    grows: float = 1.0
-    beta: float = 0.0
-    order: float = math.inf
-    beta_in_exponent: float = 0.0
-
-    def exponent(self, beta: float) -> float:
-        """The exponent of the error in the next step size."""
-        return 1.0 / self.order - self.beta_in_exponent * beta
-
-    @property
-    def program(self) -> Program:
-        """`run`, `dense` and `interpolate`, whose functions are written when they are not cached."""
-        return Program((loop.run, loop.dense, loop.interpolate), self.bindings)
-
-
-def of_tableau(tableau: Tableau) -> Stepper:
-    """The method that a tableau describes."""
-
-    def bindings() -> Mapping[str, Any]:
-        numbers = {"RATES_NEW": tableau.places[tableau.end], "ORDER": tableau.order}
-        return {"attempt": control.attempt, **functions(tableau, loop.__name__), **numbers}
-
-    return Stepper(
-        tableau.name,
-        f"{tableau.summary}, explicit",
-        bindings,
-        repr(tableau),
-        shrinks=tableau.shrinks,
-        grows=tableau.grows,
-        beta=tableau.beta,
-        order=tableau.order,
-        beta_in_exponent=tableau.beta_in_exponent,
-    )
-
-
-def _of_module(module: Any, **more: int) -> Callable[[], Mapping[str, Any]]:
-    return lambda: {name: getattr(module, name) for name in ("attempt", "dense", "interpolate")} | more
-
-
-MULTISTEP = Stepper("multistep", "steps that a library chooses and takes", _of_module(multistep), "multistep")
+FIXED = Stepper(name="fixed", summary="implicit steps of fixed size", module=fixed, vectors=fixed.VECTORS)
 
 ODEX = Stepper(
-    "odex",
-    "ODEX (extrapolated mid-point rule, orders 4 to 18)",
-    _of_module(odex, RATES_NEW=odex.END, ORDER=8),
-    "odex",
+    name="odex",
+    summary="ODEX (extrapolated mid-point rule, orders 4 to 18)",
+    module=odex,
+    numbers=(("RATES_NEW", odex.END), ("ORDER", 8)),
     vectors=odex.MEMORY,
     shrinks=0.02,
     grows=4.0,
 )
 
-METHODS: dict[str, Stepper] = {}
+METHODS: dict[str, Tableau] = {}
 """All methods that have a tableau, by name; solvers of `rbdae` are read from here."""
 
 
@@ -102,7 +38,7 @@ def register(tableau: Tableau) -> None:
     """Make a solver of a tableau."""
     if tableau.name in METHODS:
         raise ValueError(f"there is a method {tableau.name!r} already: give this one another name")
-    METHODS[tableau.name] = of_tableau(tableau)
+    METHODS[tableau.name] = tableau
 
 
 register(DOPRI5)
@@ -112,7 +48,8 @@ register(DOP853)
 @cache
 def entries(method: Stepper) -> tuple[Any, ...]:
     """`run`, `dense` and `interpolate` of a method, which take addresses."""
-    return callables(method.program, LEVEL, made_of=(method.made_of, sources(loops, language)))
+    program = Program((loop.run, loop.dense, loop.interpolate), method.bindings)
+    return callables(program, LEVEL, made_of=method.name if method.module else method.made_of)
 
 
-__all__ = ["LEVEL", "METHODS", "MULTISTEP", "ODEX", "Stepper", "Tableau", "entries", "of_tableau", "register"]
+__all__ = ["FIXED", "LEVEL", "METHODS", "MULTISTEP", "ODEX", "Stepper", "Tableau", "entries", "register"]

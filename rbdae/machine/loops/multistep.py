@@ -59,7 +59,7 @@ def dense(rhs: Function, context: Address, s: StepMemory) -> int:
     return at.DONE
 
 
-def interpolate(s: StepMemory, theta: float, out: Vec) -> None:
+def interpolate(s: StepMemory, theta: float, out: Vec) -> int:
     """y (n,) at t + theta h_done, by Taylor's formula from t_new."""
     n = s.n
     m = s.m
@@ -74,3 +74,4 @@ def interpolate(s: StepMemory, theta: float, out: Vec) -> None:
         term = s.vectors[(at.K1 + j) * m :]
         for i in range(n):
             out[i] = term[i] + factor * out[i]
+    return at.DONE

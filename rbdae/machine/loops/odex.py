@@ -17,7 +17,7 @@ from math import isfinite, sqrt
 
 from rbdae.machine.language.words import Address, Function, Vec, each
 from rbdae.machine.loops import memory as at
-from rbdae.machine.loops.control import TINY, UROUND, advance, begin, note, rates, reject, total
+from rbdae.machine.loops.control import TINY, UROUND, note, prepared, rates, reject, total
 from rbdae.machine.loops.memory import StepMemory
 
 ROWS = 9
@@ -170,15 +170,7 @@ def too_far(j: int, k: int, err: float) -> bool:
 
 def attempt(rhs: Function, context: Address, s: StepMemory) -> int:
     """Try a step: DONE with the step from (t, Y) to (t_new, Y_NEW), or REJECTION, or why it cannot be tried."""
-    status = at.DONE
-    if s.begun == 0:
-        status = begin(rhs, context, s)
-    elif s.shrink != 0:
-        s.shrink = 0
-        note(s, s.t + s.h)
-        return reject(s, 0.5 * s.h)
-    elif s.moved != 0:
-        status = advance(rhs, context, s)
+    status = prepared(rhs, context, s, 0.5 * s.h)
     if status != at.DONE:
         return status
     if s.order == 0:
@@ -436,7 +428,7 @@ def coefficients(s: StepMemory, most: int) -> None:
                 a[i] -= 16.0 * d[i]
 
 
-def interpolate(s: StepMemory, theta: float, out: Vec) -> None:
+def interpolate(s: StepMemory, theta: float, out: Vec) -> int:
     """y (n,) at t + theta h_done."""
     m = s.m
     n = s.n
@@ -455,3 +447,4 @@ def interpolate(s: StepMemory, theta: float, out: Vec) -> None:
             out[i] = a[i] + x * out[i]
     for i in range(n):
         out[i] = y[i] + theta * (c0[i] + z * (c1[i] + theta * (c2[i] + z * out[i])))
+    return at.DONE

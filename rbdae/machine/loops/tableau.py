@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isclose, sqrt
+from math import inf, isclose, sqrt
 from typing import Any, TypeAlias, final
 
 from rbdae.machine.language.words import each
-from rbdae.machine.loops import memory
+from rbdae.machine.loops import control, memory
 from rbdae.machine.loops.control import rates, total
 from rbdae.machine.loops.memory import CONT, K1, UNPROJECTED
 
@@ -32,9 +32,50 @@ COEFFICIENTS = UNPROJECTED - CONT
 """The vectors that there are for dense output."""
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Stepper:
+    """What makes the steps of a loop.
+
+    Parameters
+    ----------
+    name, summary : the name as a solver, and what lists call it
+    order : of the end of a step
+    shrinks, grows : a step has at least, and at most, these times the length of the one before, Hairer's FAC1 and FAC2
+    beta, beta_in_exponent : of the stabilised controller: the next step size has the error to the power of
+        1 / order - beta_in_exponent beta
+    vectors : of memory
+    module : has `attempt`, `dense` and `interpolate`
+    numbers : by the names that these leave open
+    """
+
+    name: str
+    summary: str
+    order: float = inf
+    shrinks: float = 1.0
+    grows: float = 1.0
+    beta: float = 0.0
+    beta_in_exponent: float = 0.0
+    vectors: int = memory.VECTORS
+    module: Any = None
+    numbers: tuple[tuple[str, int], ...] = ()
+
+    def exponent(self, beta: float) -> float:
+        """The exponent of the error in the next step size."""
+        return 1.0 / self.order - self.beta_in_exponent * beta
+
+    @property
+    def made_of(self) -> str:
+        """All that `bindings` depend on beside the files of this folder."""
+        return repr(self)
+
+    def bindings(self) -> dict[str, Any]:
+        """`attempt`, `dense` and `interpolate`, and what these leave open, by name."""
+        return {name: getattr(self.module, name) for name in ("attempt", "dense", "interpolate")} | dict(self.numbers)
+
+
 @final
-@dataclass(frozen=True, eq=False)
-class Tableau:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tableau(Stepper):
     """An explicit method with an error estimate and dense output, in numbers.
 
     With s stages, the rates at the end of a step are stage s + 1, the first one of the next step. They belong to each
@@ -42,8 +83,6 @@ class Tableau:
 
     Parameters
     ----------
-    name, summary : the solver's name, and what lists call the method
-    order : of the end of a step; the next step size has the error to the power of its inverse
     c, a : times and rows of the stages 2 to s
     b : the row of the end of a step
     error : the row of the error estimate, a difference of two solutions
@@ -52,14 +91,9 @@ class Tableau:
     dense : rows of c3, c4, ... in the dense output y + x (c0 + z (c1 + x (c2 + z (c3 + x (c4 + ...))))) with z = 1 - x.
         c0, c1 and c2 make it the cubic through states and rates at both ends
     later_c, later_a : of the stages from s + 2 on, which dense output alone needs
-    beta, beta_in_exponent : of the stabilised controller, and the part of it by which that power is smaller
-    shrinks, grows : the factors by which a step changes at most, Hairer's FAC1 and FAC2
     chain : how many products are added one after the other before another such sum begins; one alone joins the first
     """
 
-    name: str
-    summary: str
-    order: int
     c: Row
     a: tuple[Row, ...]
     b: Row
@@ -68,7 +102,6 @@ class Tableau:
     dense: tuple[Row, ...] = ()
     later_c: Row = ()
     later_a: tuple[Row, ...] = ()
-    beta: float = 0.0
     beta_in_exponent: float = 0.75
     shrinks: float = 0.2
     grows: float = 10.0
@@ -85,6 +118,10 @@ class Tableau:
         for what, weights, wanted in (*sums, ("b", self.b, 1.0), ("error", self.error, 0.0)):
             if not isclose(sum(weights), wanted, rel_tol=0.0, abs_tol=1e-12 * sum(map(abs, weights))):
                 raise ValueError(f"{self.name}: {what} must add up to {wanted!r}, got {sum(weights)!r}; correct it")
+
+    def bindings(self) -> dict[str, Any]:
+        numbers = {"RATES_NEW": self.places[self.end], "ORDER": self.order}
+        return {"attempt": control.attempt, **functions(self, "rbdae.machine.loops.loop"), **numbers}
 
     @property
     def stages(self) -> Stages:
@@ -241,8 +278,8 @@ class Writer:
         inner = f"c{n}[i]"
         for k in range(n - 1, -1, -1):
             inner = f"c{k}[i] + {'rest' if k % 2 == 0 else 'theta'} * " + (f"({inner})" if k < n - 1 else inner)
-        body = ["rest = 1.0 - theta", "for i in range(s.n):", f"    out[i] = y[i] + theta * ({inner})"]
-        return self._function("interpolate", "s: StepMemory, theta: float, out: Vec", "None", body)
+        body = ["rest = 1.0 - theta", "for i in range(s.n):", f"    out[i] = y[i] + theta * ({inner})", "return DONE"]
+        return self._function("interpolate", "s: StepMemory, theta: float, out: Vec", "int", body)
 
 
 def functions(tableau: Tableau, module: str) -> dict[str, Callable[..., Any]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rbdae.machine.language.words import Address, Function, Vec, evaluate
+from rbdae.machine.language.words import Vec, evaluate
 from rbdae.machine.loops.memory import StepMemory
 
 
@@ -30,15 +30,16 @@ def places(v: Vec, n: int) -> Places:
     return Places(*v.reshape(4, n))
 
 
-def asks(measure: Function, context: Address, s: StepMemory, v: Vec, t: float, y: Vec) -> bool:
+def asks(s: StepMemory, t: float, y: Vec) -> bool:
     """Whether a measure is out of its bounds, or cannot be had."""
     n = s.measured
+    v = s.watched
     high = v[n:]
     values = v[2 * n :]
     before = v[3 * n :]
     for i in range(n):
         before[i] = values[i]
-    if evaluate(measure, context, t, y, v, 0.0, values) != 0:
+    if evaluate(s.measure, s.measure_context, t, y, v, 0.0, values) != 0:
         return True
     out = False
     for i in range(n):

@@ -17,7 +17,7 @@ from rbdae.machine.cache import note, noted, say_once
 from rbdae.machine.data import Data
 from rbdae.machine.elements import Elements
 from rbdae.machine.function import Context, Shapes
-from rbdae.machine.implicit_step import MEMORY
+from rbdae.machine.loops.fixed import SAYS
 from rbdae.machine.module import Module, NoMachineCode, Written, collector_off, from_cache
 from rbdae.machine.python_calls import supported
 from rbdae.multibody.code.code_text import CodeText, code_text, text_of_elements, text_of_step
@@ -200,7 +200,7 @@ def _of_elements(workspace: Workspace, wanted: Wanted) -> CodeText | None:
 
 def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[Sequence[Any], CodeText]:
     """The functions that code of a step calls, and its text."""
-    n = (shapes["yd"][0] - MEMORY) // 2
+    n = (shapes["yd"][0] - SAYS) // 2
     at = recording_point(workspace, {**shapes, "yd": (n + 1,)})
     ran = run(workspace, step.newton, {"out": (n + 1,)}, at, most_nodes(workspace))
     newton = finished(workspace, ran, [ran.recorder.number(value) for value in ran.out])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import final
 
 import numpy as np
@@ -20,14 +21,17 @@ from rbdae.machine.data import Data, Table
 from rbdae.machine.element_text import declarations
 from rbdae.machine.elements import Elements, scheduled
 from rbdae.machine.entries import guarded, python_entry
-from rbdae.machine.function import FIRST_FUNCTION, Shapes
-from rbdae.machine.implicit_step import implicit_step
+from rbdae.machine.function import FIRST_FUNCTION, Shapes, machine_text
+from rbdae.machine.language.program import Program
+from rbdae.machine.loops import fixed
 from rbdae.machine.matrix import matrix, places
-from rbdae.machine.module import as_it_comes
+from rbdae.machine.module import as_it_comes, sources
 from rbdae.machine.rolled import rolled
-from rbdae.machine.sources import sources
 from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
 from rbdae.multibody.recorded.recording import Pattern, Recording
+
+_FOLDERS = [Path(package.__path__[0]) for package in (graphs, machine)]
+"""The files that text is written by."""
 
 MOST_STORES = 700
 """Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
@@ -87,7 +91,7 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
         return text, Data.of(numbers, recording.loaded)
 
     nodes = [(k, graph.nodes[k]) for k in needed]
-    made_of = (layouts, sources(graphs, machine), nodes, outputs, guards, recording.alike, entries)
+    made_of = (layouts, sources(*_FOLDERS), nodes, outputs, guards, recording.alike, entries)
     return CodeText(written, (made_of, recording.loaded and recording.loaded.contents()), len(needed), bool(guards))
 
 
@@ -112,8 +116,10 @@ def text_of_step(newton: Recording, advance: Recording, n_unknowns: int) -> Code
         _straight(recording, recording.outputs, {name: None}, numbers)
         for name, recording in (("newton", newton), ("advance", advance))
     ]
-    step = implicit_step("machine", "newton", "advance", n_unknowns, len(advance.outputs))
-    text, data = "\n".join([DECLARATIONS, *kernels, step]), Data.of(numbers, newton.loaded)
+    bound = {"UNKNOWNS": n_unknowns, "STATES": len(advance.outputs), "newton": "newton", "advance": "advance"}
+    step = Program((fixed.whole,), bound).text() + machine_text("machine", fixed.whole)
+    declared = [line for line in DECLARATIONS.splitlines() if line not in step]
+    text, data = "\n".join([*declared, *kernels, step]), Data.of(numbers, newton.loaded)
     length = sum(len(one.graph.needed([*one.guards, *one.outputs])) for one in (newton, advance))
     is_guarded = bool(newton.guards or advance.guards)
     return CodeText(lambda: (text, data), (text, data.to_bytes()), length, is_guarded)
