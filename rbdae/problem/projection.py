@@ -23,8 +23,7 @@ from rbdae.machine.loops.correction import Correction, add, copy, corrected, fil
 from rbdae.machine.loops.methods import LEVEL
 from rbdae.machine.module import Module, compiled
 from rbdae.machine.sources import sources
-from rbdae.multibody.code.closing_elements import code_of_closing
-from rbdae.multibody.code.traced import Tally, TracedKernel, traced
+from rbdae.multibody.code.traced import traced
 from rbdae.multibody.memory.workspace import Workspace, with_unit_masses
 from rbdae.problem.contract import ProjectionError, StateProjector
 from rbdae.problem.quantities import Constraints
@@ -301,17 +300,10 @@ def functions_of(workspace: Workspace) -> tuple[MachineFunction, MachineFunction
 
 
 def _function(workspace: Workspace, kernel: Entry, shapes: Shapes) -> MachineFunction:
-    found = None
-
     def plain() -> Callable[..., None]:
         return workspace.plain(kernel)
 
-    if workspace.memory.traced:
-        code = code_of_closing(workspace, kernel, shapes)
-        if code is None:
-            found = traced(workspace, kernel, shapes, otherwise=plain)
-        else:
-            found = TracedKernel(kernel.function.__name__, code, workspace, plain, Tally())
+    found = traced(workspace, kernel, shapes, otherwise=plain)
     return trampoline(plain(), "tyyo", shapes) if found is None else found.function()
 
 

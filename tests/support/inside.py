@@ -564,14 +564,15 @@ def make_rhs_elements(monkeypatch: pytest.MonkeyPatch, *, wanted: bool = True) -
 def rhs_elements_apply(problem: rbdae.Problem) -> bool:
     """Whether the right-hand side is made of elements."""
     workspace, shape = problem.workspace, (problem.workspace.layout.n_differential,)
-    if not rhs_elements.apply_to(workspace, workspace.settings.kernels.rates, shape):
-        return False
-    return rhs_elements.rhs_elements(workspace, *shape) is not None
+    kernel = workspace.settings.kernels.rates
+    applies = rhs_elements.apply_to(workspace, kernel, shape)
+    return applies and rhs_elements.rhs_elements(workspace, kernel, *shape) is not None
 
 
 def text_of_rhs_elements(problem: rbdae.Problem) -> str:
     """The text of the right-hand side by elements."""
-    found = rhs_elements.rhs_elements(problem.workspace, problem.workspace.layout.n_differential)
+    workspace = problem.workspace
+    found = rhs_elements.rhs_elements(workspace, workspace.settings.kernels.rates, workspace.layout.n_differential)
     assert found is not None
     return scheduled("straight", found)[0]
 

@@ -24,13 +24,10 @@ from rbdae.machine.function import FIRST_FUNCTION, Shapes
 from rbdae.machine.implicit_step import implicit_step
 from rbdae.machine.matrix import matrix, places
 from rbdae.machine.module import as_it_comes
-from rbdae.machine.rolled import rolled
+from rbdae.machine.pieces import in_pieces, is_long
 from rbdae.machine.sources import sources
-from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
+from rbdae.machine.straight import DECLARATIONS, straight
 from rbdae.multibody.recorded.recording import Pattern, Recording
-
-MOST_STORES = 700
-"""Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
 
 _MOST_DIRECT = 1500
 """Nodes up to which a matrix has functions of its own that store by rows and by columns."""
@@ -45,7 +42,7 @@ class CodeText:
     ----------
     write : writes the text and the tables beside it
     made_of : all that they depend on
-    length : nodes of the recording, or, of a long one, those that are left when repetitions are loops
+    length : nodes of the recording, or of one element of each kind
     guarded : whether it holds only where conditions fall as they did in the recording
     """
 
@@ -79,7 +76,7 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
         layouts["straight.byrows"], layouts["straight.bycolumns"] = places(rows, columns, _shape(shapes))
 
     if long:
-        return _by_elements(rolled(graph, needed, outputs, guards, recording.loaded), entries)
+        return _by_elements(in_pieces(graph, needed, outputs, guards, recording.loaded), entries)
 
     def written() -> tuple[str, Data]:
         numbers = Table(FIRST_FUNCTION + len(recording.functions))
@@ -149,11 +146,6 @@ def _straight(
         for name, at in layouts.items()
     )
     return "\n".join(texts)
-
-
-def is_long(needed: Sequence[int], outputs: Sequence[int]) -> bool:
-    """Whether a graph becomes elements (`rbdae.machine.rolled`), in place of straight code."""
-    return len(needed) > LONGEST or len(outputs) > MOST_STORES
 
 
 def in_order(recording: Recording, outputs: list[int]) -> tuple[Factored, list[int]]:

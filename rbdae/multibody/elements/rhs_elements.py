@@ -27,7 +27,7 @@ from rbdae.graph.symbols import NotStraight
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run, evaluated
 from rbdae.multibody.choices.settings import Settings
 from rbdae.multibody.elements.element_groups import Group, groups_of, of_elements
-from rbdae.multibody.elements.element_kinds import LANES, ElementNumbers, copied, recorded_kind
+from rbdae.multibody.elements.element_kinds import LANES, ElementNumbers, Written, copied, recorded_kind
 from rbdae.multibody.elements.element_recording import DIRECTORS, NATURAL
 from rbdae.multibody.elements.elimination_elements import elimination
 from rbdae.multibody.elements.rhs_recording import (
@@ -70,11 +70,12 @@ _MOST_JOINTS = 64
 
 
 def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
-    """Whether a kernel is a right-hand side in velocities or in quasi-velocities that is made of elements."""
+    """Whether a kernel is a right-hand side in velocities or in quasi-velocities that is made of elements, or the
+    residual yd - rhs(t, y) of one."""
     return bool(
         workspace.model.n >= _least(workspace.settings)
         and workspace.memory.opened
-        and kernel in (explicit.rhs, null_space.rhs)
+        and kernel in (explicit.rhs, explicit.residual, null_space.rhs)
         and _may(workspace, shape)
     )
 
@@ -120,15 +121,16 @@ def few_kinds(workspace: Workspace, groups: Sequence[Group]) -> bool:
     return enough(workspace.model.n, [len(group.bodies) for group in joints]) and most <= _MOST_JOINTS
 
 
-def rhs_elements(workspace: Workspace, n_results: int) -> Elements | None:
-    """The elements of a right-hand side with this number of results; None if there are too few of each kind.
+def rhs_elements(workspace: Workspace, kernel: Any, n_results: int) -> Elements | None:
+    """The elements of a kernel with this number of results; None if there are too few of each kind.
 
     Raises NotStraight where a condition on the state has to fall as it does where they are recorded.
     """
     groups = groups_of(workspace, apart=True)
     if not few_kinds(workspace, groups):
         return None
-    return Assembling(workspace, groups, multipliers=n_results > workspace.layout.n_differential).elements()
+    made = Assembling(workspace, groups, multipliers=n_results > workspace.layout.n_differential)
+    return made.elements(implicit=kernel is explicit.residual)
 
 
 def rates_by_numpy(workspace: Workspace, t: float, y: Vec) -> Vec | None:
@@ -190,8 +192,8 @@ class Assembling:
         elif changed(workspace):
             self._motion = Motion(("y", first), ("work", self._work.take(workspace.layout.n_velocities)))
 
-    def elements(self) -> Elements:
-        """All of them, in the order in which they are computed."""
+    def elements(self, *, implicit: bool = False) -> Elements:
+        """All of them, in the order in which they are computed; those of yd - rhs(t, y) if `implicit`."""
         kinds, runs = list[Kind](), list[Run]()
         add_all(kinds, runs, [self._directors(*body) for body in self._placed])
         if self._reduced is not None:
@@ -213,6 +215,11 @@ class Assembling:
             add_all(kinds, runs, self._reduced.after())
         elif changed(self._workspace):
             add_all(kinds, runs, [self._changed(body) for body, _ in self._bodies])
+        if implicit:
+            every = np.arange(self._workspace.layout.n_differential)
+            of = Written({"yd": ("yd", every), "out": ("out", every)})
+            of.gives("out", of.reads("yd", 1) - of.reads("out", 1))
+            add_all(kinds, runs, [of.kind(most=1)])  # lanes would do some twice
         return Elements(kinds, runs, (self._work.cleared, 0), self._work.size, self._joints.numbers.tape())
 
     def _directors(self, body: Recorded, d: Any) -> Kind:
