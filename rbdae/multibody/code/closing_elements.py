@@ -20,10 +20,10 @@ from rbdae.kernels.outputs import violations
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run
 from rbdae.multibody.elements.element_groups import Group, groups_of
 from rbdae.multibody.elements.element_kinds import ElementNumbers
-from rbdae.multibody.elements.element_recording import DIRECTORS
+from rbdae.multibody.elements.element_recording import DIRECTORS, Motion, Recorded, keeps_directors, kept_directors
 from rbdae.multibody.elements.elimination_elements import elimination
 from rbdae.multibody.elements.rhs_elements import Assembling, add_all, few_kinds
-from rbdae.multibody.elements.rhs_recording import Joint, Motion, Recorded, keeps_directors, kept_directors
+from rbdae.multibody.elements.rhs_recording import Joint
 from rbdae.multibody.elements.stored_joints import StoredJoints
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.recording import constants, opened_numbers
@@ -169,7 +169,7 @@ class _Body:
 
     def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any]) -> None:
         self.of = of = Recorded(workspace, group, own)
-        recorder, size = of.recorder, of.n_q if workspace.settings.reduced else of.n_q + of.n_v
+        recorder, size = of.recorder, len(of.q) + (0 if workspace.settings.reduced else of.n_v)
         place = (projection.place_at, recorder.inputs("t")[0], recorder.inputs("y"))
         u = recorder.with_inputs("u", [0.2] * of.n_v)
         a, by_given = recorder.with_inputs("more", [0.0] * projection.MORE_GIVEN)

@@ -19,8 +19,7 @@ from rbdae.graph.symbols import Condition, Recorder
 from rbdae.machine.element_text import IN_LANES
 from rbdae.machine.elements import Kind, Place, Result
 from rbdae.machine.module import as_it_comes
-from rbdae.multibody.elements.element_recording import places_of_selection
-from rbdae.multibody.elements.rhs_recording import Motion, Recorded
+from rbdae.multibody.elements.element_recording import Motion, Recorded, places_of_selection
 
 LANES = 4
 """Elements that are computed at a time, where there are twice as many."""
@@ -185,6 +184,7 @@ def recorded_kind(
     guards: Mapping[int, bool] = MappingProxyType({}),
     *,
     as_recorded: bool = False,
+    most: int = LANES,
 ) -> Kind:
     """The elements of a kind of bodies or joints. Their graph may be another one than that of the recording, with the
     same inputs and numbers; `places` are those of further inputs, `guards` conditions and how they have to fall.
@@ -201,10 +201,10 @@ def recorded_kind(
         kind, *rest = graph.nodes[k]
         if kind == "const" and isinstance(rest[0], Loaded):
             loaded[k] = rest[0]
-        elif kind == "input" and rest[0] in ("y", "free"):
+        elif kind == "input" and rest[0] in ("y", "free") and (rest[0], rest[1]) not in places:
             inputs[rest[0], rest[1]] = of.place(motion, *rest)
         elif kind == "input" and rest[0] == "selection":
             inputs[rest[0], rest[1]] = places_of_selection(of.workspace, of.group, rest[1])
     found = numbers.places(of.loaded, list(loaded.values()), of.columns, n)
     at = {k: Place("numbers", "numbers", place) for k, place in zip(loaded, found, strict=True)}
-    return in_lanes(graph, order, results, inputs, at, n, guards)
+    return in_lanes(graph, order, results, inputs, at, n, guards, most=most)

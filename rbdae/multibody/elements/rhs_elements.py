@@ -28,16 +28,19 @@ from rbdae.machine.elements import Elements, Kind, Place, Result, Run, evaluated
 from rbdae.multibody.choices.settings import Settings
 from rbdae.multibody.elements.element_groups import Group, groups_of, of_elements
 from rbdae.multibody.elements.element_kinds import LANES, ElementNumbers, Written, copied, recorded_kind
-from rbdae.multibody.elements.element_recording import DIRECTORS, NATURAL
+from rbdae.multibody.elements.element_recording import (
+    DIRECTORS,
+    NATURAL,
+    Motion,
+    Recorded,
+    keeps_directors,
+    kept_directors,
+)
 from rbdae.multibody.elements.elimination_elements import elimination
 from rbdae.multibody.elements.rhs_recording import (
     Joint,
-    Motion,
-    Recorded,
     changed,
     changed_rates,
-    keeps_directors,
-    kept_directors,
     recorded_body,
     recorded_directors,
     recorded_force,
