@@ -217,12 +217,14 @@ class _Told:
 
     def signature(self, member: _Member) -> object:
         """What tells the kind of an element."""
-        (first, *_), arrays, records = member.bodies.tolist(), self._arrays, member.records
-        told: list[object] = [member.pair, *(member.bodies == self._ground).tolist()]
-        for name, of in {"bodies": member.bodies.tolist(), "states": member.bodies.tolist(), **records}.items():
-            told += [name, *(self._alike[name][k] for k in of)]
+        bodies, arrays, records = member.bodies.tolist(), self._arrays, member.records
+        told: list[object] = [member.pair]
+        for b in bodies:
+            told += [b == self._ground, self._alike["bodies"][b], self._alike["states"][b]]
+        for name, of in records.items():
+            told += [name, *map(self._alike[name].__getitem__, of)]
             if name in self._sides:
-                told += [b == first for k in of for b in self._sides[name][k]]
+                told += [b == bodies[0] for k in of for b in self._sides[name][k]]
         if member.pair:
             told.append(child_of(self._parents, member.bodies))
         if "drives" in records or "elements" in records:

@@ -289,13 +289,13 @@ class _Steps:
     """Elements of all kinds of steps in the order in which they are computed. Runs for NumPy end with their round."""
 
     def __init__(self, work: Work) -> None:
-        self._work, self._rows, self._open = work, work.rows.tolist(), False
+        self._work, self._rows_of, self._open = work, work.rows.tolist().__getitem__, False
         self._kinds: dict[tuple[Any, ...], list[tuple[int, ...]]] = {}
         self._runs: list[tuple[tuple[Any, ...], int, int]] = []
 
     def add(self, make: Callable[..., None], *joints: int) -> None:
         """One more element: the joint that is eliminated, and others."""
-        key = (make, *(self._rows[a] for a in joints))
+        key = (make, *map(self._rows_of, joints))
         members = self._kinds.setdefault(key, [])
         k = len(members)
         members.append(joints)
