@@ -46,7 +46,7 @@ from rbdae.machine import factors as machine_factors
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
 from rbdae.machine.data import Table
-from rbdae.machine.elements import scheduled
+from rbdae.machine.elements import evaluated, scheduled
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.language.source import LanguageError
@@ -54,6 +54,7 @@ from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import odex
+from rbdae.machine.pieces import in_pieces
 from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody.choices import selection, velocity_selection
 from rbdae.multibody.choices.row_selection import redundant_rows, strength

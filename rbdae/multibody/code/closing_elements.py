@@ -26,7 +26,7 @@ from rbdae.multibody.elements.rhs_elements import Assembling, add_all, few_kinds
 from rbdae.multibody.elements.rhs_recording import Joint
 from rbdae.multibody.elements.stored_joints import StoredJoints
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import constants, opened_numbers
+from rbdae.multibody.recorded.recording import opened_numbers
 
 FROM = 16
 """Bodies from which elements project: code of the whole model takes a second and more to record there."""
@@ -61,12 +61,12 @@ class _Closing(Assembling):
     """The elements of a model."""
 
     def __init__(self, workspace: Workspace, groups: list[Group]) -> None:
-        self._workspace, own = workspace, constants(workspace)
+        self._workspace = workspace
         self._multipliers, self._internal, self._wide = False, [], False
         self._motion = Motion(("y", workspace.layout.q.stop), ("out", 0))
-        self._of_bodies = [_Body(workspace, group, own) for group in groups if not group.records]
+        self._of_bodies = [_Body(workspace, group) for group in groups if not group.records]
         joints = [group for group in groups if group.primitives.shape[1]]
-        of_joints = [Joint(workspace, group, own, projection.unclosed) for group in joints]
+        of_joints = [Joint(workspace, group, projection.unclosed) for group in joints]
         for joint in of_joints:
             a = joint.of.recorder.with_inputs("more", [0.0] * projection.MORE_GIVEN)[0]
             joint.side = joint.moved + joint.at_rest * (1.0 - a) + joint.known * a
@@ -167,8 +167,8 @@ class _Body:
     after : positions after the step, and velocities that are d
     """
 
-    def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any]) -> None:
-        self.of = of = Recorded(workspace, group, own)
+    def __init__(self, workspace: Workspace, group: Group) -> None:
+        self.of = of = Recorded(workspace, group)
         recorder, size = of.recorder, len(of.q) + (0 if workspace.settings.reduced else of.n_v)
         place = (projection.place_at, recorder.inputs("t")[0], recorder.inputs("y"))
         u = recorder.with_inputs("u", [0.2] * of.n_v)

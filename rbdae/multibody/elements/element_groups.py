@@ -222,7 +222,7 @@ class _Told:
         for b in bodies:
             told += [b == self._ground, self._alike["bodies"][b], self._alike["states"][b]]
         for name, of in records.items():
-            told += [name, *map(self._alike[name].__getitem__, of)]
+            told += [name, *(self._alike[name][k] for k in of)]
             if name in self._sides:
                 told += [b == bodies[0] for k in of for b in self._sides[name][k]]
         if member.pair:

@@ -115,8 +115,8 @@ class Recorded:
         parameters of their rotations
     """
 
-    def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any], *, turned: bool = False) -> None:
-        self.workspace, self.group, self._own, self._turned = workspace, group, own, turned
+    def __init__(self, workspace: Workspace, group: Group, *, turned: bool = False) -> None:
+        self.workspace, self.group, self._turned = workspace, group, turned
         n, arrays, layout = workspace.model.n, workspace.arrays, workspace.layout
         B, E, P = arrays["bodies"], arrays["elements"], arrays["primitives"]
         self.moving = [k for k in range(group.bodies.shape[1]) if group.bodies[0, k] != n]
@@ -180,13 +180,13 @@ class Recorded:
     def memory(self, records: Mapping[str, Ints]) -> Any:
         """The memory of the first element with these of its records, as if it were those of a model, and the ground;
         unknowns and rows are its own."""
-        n, own, n_internal = self.workspace.model.n, self._own, len(self.internal)
+        n, arrays, n_internal = self.workspace.model.n, self.workspace.arrays, len(self.internal)
         first = {name: of[0] for name, of in self.group._replace(records=records).numbered.items()}
         found: dict[str, Any] = {name: [] for name in _COUNTED}
-        found |= {name: self._numbers.records(name, own[name][of], self._symbols) for name, of in first.items()}
+        found |= {name: self._numbers.records(name, arrays[name][of], self._symbols) for name, of in first.items()}
         named = first["bodies"][self.moving].tolist()
         for name in ("bodies", "states"):
-            found[name] = [*(found[name][k] for k in self.moving), *opened(own[name][[n]])]
+            found[name] = [*(found[name][k] for k in self.moving), *opened(arrays[name][[n]])]
         n_q, n_v, n_s, n_la = len(self.q), self.n_v, len(self.s), n_internal + len(self.rows)
         length = n_q + n_v + n_s + n_la + 1
         vectors = {name: np.zeros(length, dtype=object) for name in VECTORS}
@@ -238,6 +238,10 @@ class Recorded:
         """
         kernel(self.m, *arguments)
         self.sound()
+
+    def at_state(self, kernel: Any, *arguments: Any) -> None:
+        """Run a kernel on the symbols of t and y, and on others."""
+        self.run(kernel, self.recorder.inputs("t")[0], self.recorder.inputs("y"), *arguments)
 
     def sound(self) -> None:
         """Raise NotStraight if the recording has guards, or calls a function."""

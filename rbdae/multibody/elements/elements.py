@@ -16,7 +16,7 @@ Models whose laws call functions are recorded as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -29,7 +29,7 @@ from rbdae.multibody.elements.element_groups import Group, groups_of, of_element
 from rbdae.multibody.elements.element_kinds import ElementNumbers, recorded_kind
 from rbdae.multibody.elements.element_recording import DIRECTORS, NATURAL, Motion, Recorded
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import Pattern, called, constants, opened_numbers
+from rbdae.multibody.recorded.recording import Pattern, called, opened_numbers
 
 RESIDUAL_FROM, JACOBIAN_FROM = 40, 12
 """Bodies from which elements are quicker than code of the whole model (docs/decisions.md)."""
@@ -76,9 +76,9 @@ def elements_of(workspace: Workspace, entries: Pattern | None) -> Elements | Non
     if entries is None:
         return _summed(workspace, workspace.n_equations, lambda of: of.rows())
     n = workspace.n_equations
-    known = _Known(entries.columns * n + entries.rows)
+    keys = entries.columns * n + entries.rows
     try:
-        return _summed(workspace, len(entries.rows), lambda of: known.placed(of.entries()))
+        return _summed(workspace, len(entries.rows), lambda of: _placed(keys, of.entries()))
     except KeyError:
         return None
 
@@ -99,34 +99,25 @@ def elements_apart(workspace: Workspace, first: int = 0) -> tuple[Elements, Ints
 
     found = [(of, wanted(of.rows()), wanted(of.entries_apart())) for of in recorded_elements(workspace)]
     keys = np.unique(np.concatenate([_NONE, *(at.ravel() for *_, entries in found for _, at in entries)]))
-    known, results = _Known(keys), {}
+    results = {}
     for of, rows, entries in found:
         results[of] = [(node, at - first) for node, at in rows]
-        results[of] += [(node, n - first + at) for node, at in known.placed(entries)]
+        results[of] += [(node, n - first + at) for node, at in _placed(keys, entries)]
     columns, rows_of = np.divmod(keys, n)
     if not any(results.values()):
         return None
     return _summed(workspace, n - first + len(keys), lambda of: results[of]), rows_of, columns
 
 
-@final
-class _Known:
-    """Entries by their keys."""
-
-    def __init__(self, keys: Ints) -> None:
-        self._order = np.argsort(keys)
-        self._keys = keys[self._order]
-
-    def placed(self, found: list[tuple[int, Ints]]) -> list[tuple[int, Ints]]:
-        """Nodes with the places of keys; raises KeyError if there is one that is not known."""
-        return [(node, self._places(keys)) for node, keys in found]
-
-    def _places(self, wanted: Ints) -> Ints:
-        at = np.searchsorted(self._keys, wanted)
-        if (at >= len(self._keys)).any() or (self._keys[at] != wanted).any():
+def _placed(keys: Ints, found: list[tuple[int, Ints]]) -> list[tuple[int, Ints]]:
+    """Nodes with places among rising keys, for nodes with keys; raises KeyError if there is one that is not known."""
+    out = []
+    for node, wanted in found:
+        at = np.searchsorted(keys, wanted)
+        if (keys[np.minimum(at, len(keys) - 1)] != wanted).any():
             raise KeyError("an entry that is not known")
-        out: Ints = self._order[at]
-        return out
+        out.append((node, at))
+    return out
 
 
 def _summed(workspace: Workspace, size: int, results_of: Callable[[Any], list[tuple[int, Ints]]]) -> Elements:
@@ -160,8 +151,8 @@ class _Rows:
     motion, places : where its unknowns are, and their rates
     """
 
-    def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any]) -> None:
-        self._workspace, self.of = workspace, (of := Recorded(workspace, group, own))
+    def __init__(self, workspace: Workspace, group: Group) -> None:
+        self._workspace, self.of = workspace, (of := Recorded(workspace, group))
         layout = workspace.layout
         internal = [] if layout.n_hidden else of.internal
         multipliers = [at - layout.n_hidden for at in (*internal, *of.rows)]
@@ -254,6 +245,5 @@ def recorded_elements(workspace: Workspace) -> list[_Rows]:
     Raises NotStraight where a condition on the state has to fall as it does there.
     """
     if workspace.elements is None:
-        own = constants(workspace)
-        workspace.elements = [_Rows(workspace, group, own) for group in groups_of(workspace)]
+        workspace.elements = [_Rows(workspace, group) for group in groups_of(workspace)]
     return workspace.elements

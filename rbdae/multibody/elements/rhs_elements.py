@@ -15,7 +15,7 @@ model alone, such as inverse masses, is computed once for it. Loops are eliminat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,14 @@ import numpy as np
 from rbdae._arrays import Ints, Vec
 from rbdae.formulations import explicit, null_space
 from rbdae.graph.graph import Graph
+from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight
+from rbdae.kernels.equations import set_state
+from rbdae.kernels.memory import force_state_rates
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run, evaluated
 from rbdae.multibody.choices.settings import Settings
 from rbdae.multibody.elements.element_groups import Group, groups_of, of_elements
-from rbdae.multibody.elements.element_kinds import LANES, ElementNumbers, Written, copied, recorded_kind
+from rbdae.multibody.elements.element_kinds import LANES, ElementNumbers, Written, recorded_kind
 from rbdae.multibody.elements.element_recording import (
     DIRECTORS,
     NATURAL,
@@ -42,15 +45,12 @@ from rbdae.multibody.elements.rhs_recording import (
     changed,
     changed_rates,
     recorded_body,
-    recorded_directors,
-    recorded_force,
     recorded_multipliers,
 )
 from rbdae.multibody.elements.stored_joints import StoredJoints
 from rbdae.multibody.elements.tree_elements import TreeElements
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.recording import (
-    constants,
     opened_numbers,
     places_of_selected,
     selected,
@@ -155,10 +155,11 @@ def rates_by_numpy(workspace: Workspace, t: float, y: Vec) -> Vec | None:
         return evaluated(elements, inputs, opened_numbers(workspace).values, n)
 
 
-def add_all(kinds: list[Kind], runs: list[Run], new: list[Kind]) -> None:
+def add_all(kinds: list[Kind], runs: list[Run], new: Iterable[Kind]) -> None:
     """Kinds of which all elements are computed, one kind after the other."""
-    runs += [Run(len(kinds) + k, 0, kind.count) for k, kind in enumerate(new)]
-    kinds += new
+    for kind in new:
+        runs.append(Run(len(kinds), 0, kind.count))
+        kinds.append(kind)
 
 
 class Assembling:
@@ -166,20 +167,16 @@ class Assembling:
 
     def __init__(self, workspace: Workspace, groups: Sequence[Group], *, multipliers: bool, wide: bool = False) -> None:
         self._workspace, self._multipliers, self._wide = workspace, multipliers, wide
-        own = constants(workspace)
-        bodies = [group for group in groups if not group.records]
-        placed = keeps_directors(workspace)
-        self._placed = [recorded_directors(workspace, group, own) for group in bodies if placed]
-        forces = [group for group in groups if group.forces]
-        n = workspace.model.n
-        self._first_load = DIRECTORS * n if placed else 0
-        self._forces = [recorded_force(workspace, group, own) for group in forces]
-        self._bodies = [recorded_body(workspace, group, own, loaded=bool(forces)) for group in bodies]
+        n, bodies = workspace.model.n, [group for group in groups if not group.records]
+        self._placed = bodies if keeps_directors(workspace) else []
+        self._first_load = DIRECTORS * n if self._placed else 0
+        self._forces = forces = [group for group in groups if group.forces]
+        self._bodies = [recorded_body(workspace, group, loaded=bool(forces)) for group in bodies]
         self._internal = list[tuple[Recorded, Any]]()
         if multipliers and workspace.layout.n_internal:
-            self._internal = [recorded_multipliers(workspace, group, own, loaded=bool(forces)) for group in bodies]
+            self._internal = [recorded_multipliers(workspace, group, loaded=bool(forces)) for group in bodies]
         numbers = ElementNumbers(len(opened_numbers(workspace).values))
-        kinds = [Joint(workspace, group, own) for group in groups if group.primitives.shape[1]]
+        kinds = [Joint(workspace, group) for group in groups if group.primitives.shape[1]]
         self._floored = workspace.selection.rows.pivot_floor is not None
         # forces of joints along rotational velocities
         self._first_force = self._first_load + (NATURAL * n if forces else 0)
@@ -198,13 +195,13 @@ class Assembling:
     def elements(self, *, implicit: bool = False) -> Elements:
         """All of them, in the order in which they are computed; those of yd - rhs(t, y) if `implicit`."""
         kinds, runs = list[Kind](), list[Run]()
-        add_all(kinds, runs, [self._directors(*body) for body in self._placed])
+        add_all(kinds, runs, map(self._directors, self._placed))
         if self._reduced is not None:
             before, ran = self._reduced.before(len(kinds))
             kinds += before
             runs += ran
         n = len(self._joints.kinds)
-        once = [self._force(*force) for force in self._forces]
+        once = [*map(self._force, self._forces)]
         once += [self._body(*body) for body in self._bodies]
         once += [self._joint(k) for k in range(n)]
         once += self._joints.between()
@@ -225,11 +222,21 @@ class Assembling:
             add_all(kinds, runs, [of.kind(most=1)])  # lanes would do some twice
         return Elements(kinds, runs, (self._work.cleared, 0), self._work.size, self._joints.numbers.tape())
 
-    def _directors(self, body: Recorded, d: Any) -> Kind:
-        return self._kind(body.graph, body.results(d, kept_directors(body.group.bodies[:, 0])), body, {})
+    def _directors(self, group: Group) -> Kind:
+        body = Recorded(self._workspace, group)
+        body.at_state(set_state)
+        results = body.results(body.m.states[0].d, kept_directors(group.bodies[:, 0]))
+        return self._kind(body.graph, results, body, {})
 
-    def _force(self, force: Recorded, loads: Any, rates: Any) -> Kind:
-        places = [place for b in force.moving for place in self._loads(force.group.bodies[:, b])]
+    def _force(self, group: Group) -> Kind:
+        """Forces of a kind: their natural forces, and the rates of their internal states."""
+        force = Recorded(self._workspace, group, turned=keeps_directors(self._workspace))
+        for body in force.m.bodies:
+            body.weight, body.weight_d = np.zeros(3), np.zeros(DIRECTORS)
+        force.at_state(explicit.natural_loads)
+        loads = [x for state in force.m.states[: len(force.moving)] for x in (*state.fx, *state.fd)]
+        places = [place for b in force.moving for place in self._loads(group.bodies[:, b])]
+        rates = force_state_rates(force.m)[: len(force.s)]
         results = force.results(loads, places, adds=True) + force.results(rates, force.state_rates())
         return self._kind(force.graph, results, force, {})
 
@@ -287,7 +294,7 @@ class Assembling:
                 nodes += forces
                 to += self._joint_forces(of.group.bodies[:, side_of], len(forces))
         new = Graph()
-        moved = copied(of.graph, nodes, new, stored)
+        moved = replaced(of.graph, nodes, {k: new.node("input", "stored", i) for k, i in stored.items()}, new)
         results = [Result(node, place, True) for node, place in zip(moved, to, strict=True)]
         if self._multipliers:
             rows = self._workspace.layout.la.start + joint.multipliers

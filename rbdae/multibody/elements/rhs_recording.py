@@ -10,18 +10,16 @@ are dropped are those of the identity, with a right side of 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.formulations.explicit import change_rates, free_rates, natural_loads, unsolved
-from rbdae.kernels.equations import set_state
+from rbdae.formulations.explicit import change_rates, free_rates, unsolved
 from rbdae.kernels.linear.saddle import internal_multipliers
 from rbdae.kernels.memory import (
     constraint_side,
-    force_state_rates,
     multipliers,
     right_hand_side,
     solution,
@@ -35,49 +33,29 @@ Matrix = Any
 """An array of symbols and numbers."""
 
 
-def recorded_force(workspace: Workspace, group: Group, own: Mapping[str, Any]) -> tuple[Recorded, Any, Any]:
-    """Forces of a kind; their natural forces, (fx, fd) of one body after the other, and the rates of their internal
-    states."""
-    force = Recorded(workspace, group, own, turned=keeps_directors(workspace))
-    for body in force.m.bodies:
-        body.weight, body.weight_d = np.zeros(3), np.zeros(9)
-    force.run(natural_loads, force.recorder.inputs("t")[0], force.recorder.inputs("y"))
-    loads = [x for state in force.m.states[: len(force.moving)] for x in (*state.fx, *state.fd)]
-    return force, loads, force_state_rates(force.m)[: len(force.s)]
-
-
-def recorded_body(workspace: Workspace, group: Group, own: Mapping[str, Any], *, loaded: bool) -> tuple[Recorded, Any]:
+def recorded_body(workspace: Workspace, group: Group, *, loaded: bool) -> tuple[Recorded, Any]:
     """Bodies of a kind, and (qdot, vdot) of one without joints; if `loaded` under natural forces beside
     its weight, the inputs ``"load"``."""
-    body = Recorded(workspace, group, own)
+    body = Recorded(workspace, group)
     if loaded:
         load, record = body.recorder.with_inputs("load", [0.5] * NATURAL), body.m.bodies[0]
         record.weight, record.weight_d = record.weight + load[:3], record.weight_d + load[3:]
     out = np.zeros(len(body.q) + body.n_v, dtype=object)
-    body.run(free_rates, body.recorder.inputs("t")[0], body.recorder.inputs("y"), out)
+    body.at_state(free_rates, out)
     return body, out
 
 
-def recorded_multipliers(
-    workspace: Workspace, group: Group, own: Mapping[str, Any], *, loaded: bool
-) -> tuple[Recorded, Any]:
+def recorded_multipliers(workspace: Workspace, group: Group, *, loaded: bool) -> tuple[Recorded, Any]:
     """Bodies of a kind, and their internal multipliers: functions of what the saddle-point system is
     solved for (``"free"``), and of the forces of the joints along their rotational velocities, the inputs ``"joint"``.
     """
-    body, _ = recorded_body(workspace, group, own, loaded=loaded)
+    body, _ = recorded_body(workspace, group, loaded=loaded)
     record = body.m.bodies[0]
     forces = body.recorder.with_inputs("joint", [0.5] * record.nr)
     solution(body.m)[: body.n_v] = body.recorder.inputs("free")
     right_hand_side(body.m)[record.nt : record.nt + record.nr] += forces
     body.run(internal_multipliers)
     return body, multipliers(body.m)[: record.ni]
-
-
-def recorded_directors(workspace: Workspace, group: Group, own: Mapping[str, Any]) -> tuple[Recorded, Any]:
-    """Bodies of a kind, and their directors."""
-    body = Recorded(workspace, group, own)
-    body.run(set_state, body.recorder.inputs("t")[0], body.recorder.inputs("y"))
-    return body, body.m.states[0].d
 
 
 def changed(workspace: Workspace) -> bool:
@@ -106,10 +84,10 @@ class Joint:
     moved, at_rest : the two parts of `side`, of which the kernel gives the second one
     """
 
-    def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any], kernel: Any = unsolved) -> None:
-        self.of = Recorded(workspace, group, own, turned=keeps_directors(workspace))
+    def __init__(self, workspace: Workspace, group: Group, kernel: Any = unsolved) -> None:
+        self.of = Recorded(workspace, group, turned=keeps_directors(workspace))
         of, m = self.of, self.of.m
-        of.run(kernel, of.recorder.inputs("t")[0], of.recorder.inputs("y"))
+        of.at_state(kernel)
         self.rows = len(of.rows)
         self.K, self.A, self._N = list[Matrix](), list[Matrix](), list[Matrix]()
         self.weights, self._Gw, G = list[tuple[Any, Matrix]](), list[Matrix](), list[Matrix]()
