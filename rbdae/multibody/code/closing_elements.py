@@ -18,11 +18,11 @@ from rbdae.kernels.constraints.primitives import primitive_residual
 from rbdae.kernels.memory import constraint_values, solution
 from rbdae.kernels.outputs import violations
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run
-from rbdae.multibody.elements.element_groups import Group, groups_of
+from rbdae.multibody.elements.element_groups import Group
 from rbdae.multibody.elements.element_kinds import ElementNumbers
 from rbdae.multibody.elements.element_recording import DIRECTORS, Motion, Recorded, keeps_directors, kept_directors
 from rbdae.multibody.elements.elimination_elements import elimination
-from rbdae.multibody.elements.rhs_elements import Assembling, add_all, few_kinds
+from rbdae.multibody.elements.rhs_elements import Assembling, add_all, groups_of_few_kinds
 from rbdae.multibody.elements.rhs_recording import Joint
 from rbdae.multibody.elements.stored_joints import StoredJoints
 from rbdae.multibody.memory.workspace import Workspace
@@ -49,8 +49,8 @@ def closing_elements(workspace: Workspace, kernel: Any) -> Elements | None:
 
     Raises NotStraight where a condition on the state has to fall as it does where they are recorded.
     """
-    groups = groups_of(workspace, apart=True)
-    if not few_kinds(workspace, groups):
+    groups = groups_of_few_kinds(workspace)
+    if not groups:
         return None
     made = _Closing(workspace, groups)
     return made.step() if kernel is projection.step else made.violated()

@@ -47,7 +47,7 @@ _FINE, _USUAL = 1500, 50_000
 comes is twice as slow and there in a fifth of the time (docs/decisions.md)."""
 
 _RECORDED, _RECORDED_A_BODY, _MOST_RECORDED = 200_000, 4_000, 600_000
-"""Nodes that a recording may have: what repeats has few for each body."""
+"""Nodes that a recording may have: at least, for each body, and at most."""
 
 
 @final

@@ -116,12 +116,15 @@ def enough(n: int, joints: Sequence[int]) -> bool:
     return 2 * wide >= sum(joints) or (n >= ALWAYS_FROM and sum(joints) >= _LEAST * len(joints))
 
 
-def few_kinds(workspace: Workspace, groups: Sequence[Group]) -> bool:
-    """Whether joints are elements of a few kinds, and no body has too many."""
+def groups_of_few_kinds(workspace: Workspace) -> list[Group]:
+    """The kinds of elements, forces apart; none of them where there are too few joints of each kind, or a body has too
+    many."""
+    groups = groups_of(workspace, apart=True)
     joints = [group for group in groups if group.primitives.shape[1]]
     ends = np.concatenate([_NONE, *(group.bodies.ravel() for group in joints)])
     most = int(np.bincount(ends[ends < workspace.model.n], minlength=1).max())
-    return enough(workspace.model.n, [len(group.bodies) for group in joints]) and most <= _MOST_JOINTS
+    few = enough(workspace.model.n, [len(group.bodies) for group in joints]) and most <= _MOST_JOINTS
+    return groups if few else []
 
 
 def rhs_elements(workspace: Workspace, kernel: Any, n_results: int) -> Elements | None:
@@ -129,8 +132,8 @@ def rhs_elements(workspace: Workspace, kernel: Any, n_results: int) -> Elements 
 
     Raises NotStraight where a condition on the state has to fall as it does where they are recorded.
     """
-    groups = groups_of(workspace, apart=True)
-    if not few_kinds(workspace, groups):
+    groups = groups_of_few_kinds(workspace)
+    if not groups:
         return None
     made = Assembling(workspace, groups, multipliers=n_results > workspace.layout.n_differential)
     return made.elements(implicit=kernel is explicit.residual)
@@ -143,8 +146,8 @@ def rates_by_numpy(workspace: Workspace, t: float, y: Vec) -> Vec | None:
     n = layout.n_differential + layout.n_constraints
     if workspace.model.n < NUMPY_FROM or settings.reduced or not _may(workspace, (n,)):
         return None
-    groups = groups_of(workspace, apart=True)
-    if not few_kinds(workspace, groups):
+    groups = groups_of_few_kinds(workspace)
+    if not groups:
         return None
     try:
         elements = Assembling(workspace, groups, multipliers=True, wide=True).elements()
