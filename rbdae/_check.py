@@ -106,6 +106,8 @@ def _raw(value: object) -> Any:
 
 def _doubles(raw: Any) -> Vec:
     """A fresh copy; a long double that does not fit becomes infinite."""
+    if raw.dtype == np.float64:
+        return np.array(raw, order="C")
     with np.errstate(over="ignore"):
         return np.array(raw, dtype=np.float64, order="C")
 

@@ -82,7 +82,7 @@ class Kind:
     @property
     def length(self) -> int:
         """Number of operations of one element."""
-        return sum(bool(operands(self.graph.nodes[k])) for k in self.order)
+        return sum(bool(operands(self.graph.nodes[k])) for k in self.order if k not in self.inputs)
 
 
 class Run(NamedTuple):

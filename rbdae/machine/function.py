@@ -57,7 +57,7 @@ PROTOTYPE = ctypes.CFUNCTYPE(
 """Places in a context: the selection's numbers; the C function for states where a guard does not hold; then what calls
 from Python need: the types of arrays, floats and NumPy's floats, CPython's function for calls, the Python function for
 arguments that are not just as they should be, the plain kernel, None; the tables and the memory of long graphs
-(`rbdae.machine.rolled`); then the user's functions, and the numbers that code loads."""
+(`rbdae.machine.pieces`); then the user's functions, and the numbers that code loads."""
 
 
 @final

@@ -1,4 +1,4 @@
-"""An expression graph as LLVM text: straight code in one function. `rbdae.machine.rolled` is for long graphs.
+"""An expression graph as LLVM text: straight code in one function. `rbdae.machine.pieces` is for long graphs.
 
 The function is ``i32 name(context, t, y, yd, c, out)``: 0 says that `out` is complete, 1 that a guard does not hold,
 and that `out` means nothing. `context` is an array of addresses, see `rbdae.machine.function`.

@@ -21,8 +21,7 @@ from rbdae.machine.language.program import Program, module_of
 from rbdae.machine.loops.correction import Correction, add, copy, corrected, fill, largest, size
 from rbdae.machine.loops.methods import LEVEL
 from rbdae.machine.module import Module
-from rbdae.multibody.code.closing_elements import code_of_closing
-from rbdae.multibody.code.traced import Tally, TracedKernel, traced
+from rbdae.multibody.code.traced import traced
 from rbdae.multibody.memory.workspace import Workspace, with_unit_masses
 from rbdae.problem.contract import ProjectionError, StateProjector
 
@@ -275,13 +274,8 @@ def functions_of(workspace: Workspace) -> tuple[MachineFunction, MachineFunction
 
 
 def _function(workspace: Workspace, kernel: Entry, shapes: Shapes) -> MachineFunction:
-    found, plain = None, partial(workspace.plain, kernel)
-    if workspace.memory.traced:
-        code = code_of_closing(workspace, kernel, shapes)
-        if code is None:
-            found = traced(workspace, kernel, shapes, otherwise=plain)
-        else:
-            found = TracedKernel(kernel.function.__name__, code, workspace, plain, Tally())
+    plain = partial(workspace.plain, kernel)
+    found = traced(workspace, kernel, shapes, otherwise=plain)
     return trampoline(plain(), "tyyo", shapes) if found is None else found.function()
 
 

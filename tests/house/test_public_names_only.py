@@ -26,7 +26,6 @@ PUBLIC = {
         "functions",
         "graph",
         "order",
-        "repeats",
         "sharing",
     }
     | {"sums", "twos"},

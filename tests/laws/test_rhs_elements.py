@@ -166,6 +166,13 @@ def test_elements_are_the_kernels_of_all_models(monkeypatch, rng, model, pairing
     agree(one, problem, rng, LEVELS.get(model, 1e-13))
 
 
+def test_residuals_are_the_difference_from_the_rates(monkeypatch, rng):
+    problem, kinds = by_elements(monkeypatch, rbdae.models.chain(9), PAIRINGS[0])
+    y, yd = problem.y0 + 0.05 * rng.standard_normal(problem.n), rng.standard_normal(problem.n)
+    np.testing.assert_array_equal(problem.residual(0.1, y, yd), yd - problem.rhs(0.1, y))
+    assert len(kinds) == 2
+
+
 @pytest.mark.parametrize(("model", "pairing"), SINGULAR, ids=str)
 def test_bodies_keep_their_directors_for_others(monkeypatch, rng, model, pairing):
     """In charts with a singular set, whose reference rotations are those of each body."""

@@ -46,7 +46,7 @@ from rbdae.machine import factors as machine_factors
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
 from rbdae.machine.data import Table
-from rbdae.machine.elements import scheduled
+from rbdae.machine.elements import evaluated, scheduled
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.language.source import LanguageError
@@ -54,6 +54,7 @@ from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import odex
+from rbdae.machine.pieces import in_pieces
 from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody.choices import selection, velocity_selection
 from rbdae.multibody.choices.row_selection import redundant_rows, strength
@@ -563,14 +564,15 @@ def make_rhs_elements(monkeypatch: pytest.MonkeyPatch, *, wanted: bool = True) -
 def rhs_elements_apply(problem: rbdae.Problem) -> bool:
     """Whether the right-hand side is made of elements."""
     workspace, shape = problem.workspace, (problem.workspace.layout.n_differential,)
-    if not rhs_elements.apply_to(workspace, workspace.settings.kernels.rates, shape):
-        return False
-    return rhs_elements.rhs_elements(workspace, *shape) is not None
+    kernel = workspace.settings.kernels.rates
+    applies = rhs_elements.apply_to(workspace, kernel, shape)
+    return applies and rhs_elements.rhs_elements(workspace, kernel, *shape) is not None
 
 
 def text_of_rhs_elements(problem: rbdae.Problem) -> str:
     """The text of the right-hand side by elements."""
-    found = rhs_elements.rhs_elements(problem.workspace, problem.workspace.layout.n_differential)
+    workspace = problem.workspace
+    found = rhs_elements.rhs_elements(workspace, workspace.settings.kernels.rates, workspace.layout.n_differential)
     assert found is not None
     return scheduled("straight", found)[0]
 

@@ -13,45 +13,30 @@ from typing import Any, final
 import numpy as np
 
 from rbdae.graph.functions import maximum
-from rbdae.graph.symbols import NotStraight
 from rbdae.kernels import projection
 from rbdae.kernels.constraints.primitives import primitive_residual
-from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import constraint_values, solution
 from rbdae.kernels.outputs import violations
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run
-from rbdae.machine.function import Shapes
-from rbdae.multibody.code.code import Code, code_of_elements
-from rbdae.multibody.code.traced import shared
-from rbdae.multibody.elements.element_groups import Group, groups_of
+from rbdae.multibody.elements.element_groups import Group
 from rbdae.multibody.elements.element_kinds import ElementNumbers
-from rbdae.multibody.elements.element_recording import DIRECTORS
+from rbdae.multibody.elements.element_recording import DIRECTORS, Motion, Recorded, keeps_directors, kept_directors
 from rbdae.multibody.elements.elimination_elements import elimination
-from rbdae.multibody.elements.rhs_elements import Assembling, add_all, few_kinds
-from rbdae.multibody.elements.rhs_recording import Joint, Motion, Recorded, keeps_directors, kept_directors
+from rbdae.multibody.elements.rhs_elements import Assembling, add_all, groups_of_few_kinds
+from rbdae.multibody.elements.rhs_recording import Joint
 from rbdae.multibody.elements.stored_joints import StoredJoints
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import constants, opened_numbers, structure_of
+from rbdae.multibody.recorded.recording import opened_numbers
 
 FROM = 16
 """Bodies from which elements project: code of the whole model takes a second and more to record there."""
 
 
-def code_of_closing(workspace: Workspace, kernel: Entry, shapes: Shapes) -> Code | None:
-    """The code of a kernel of the projection; None for models that are short, or have what elements do not."""
-    if not _apply_to(workspace):
-        return None
-    name = f"{__name__}:{kernel.name}"
-
-    def made() -> Code | None:
-        return code_of_elements(workspace, name, lambda: _elements(workspace, kernel), "tyyo", shapes)
-
-    return shared(workspace, (__name__, kernel, structure_of(workspace)), made)
-
-
-def _apply_to(workspace: Workspace) -> bool:
+def apply_to(workspace: Workspace, kernel: Any) -> bool:
+    """Whether a kernel is one of the projection that is made of elements."""
     return bool(
-        workspace.model.n >= FROM
+        kernel in (projection.step, projection.violated)
+        and workspace.model.n >= FROM
         and workspace.memory.opened
         and len(workspace.arrays["primitives"]) > 0
         and not workspace.arrays["drives"]["n_inputs"].any()
@@ -59,15 +44,16 @@ def _apply_to(workspace: Workspace) -> bool:
     )
 
 
-def _elements(workspace: Workspace, kernel: Entry) -> Elements | None:
-    groups = groups_of(workspace, apart=True)
-    if not few_kinds(workspace, groups):
+def closing_elements(workspace: Workspace, kernel: Any) -> Elements | None:
+    """The elements of a kernel of the projection; None if there are too few of each kind.
+
+    Raises NotStraight where a condition on the state has to fall as it does where they are recorded.
+    """
+    groups = groups_of_few_kinds(workspace)
+    if not groups:
         return None
-    try:
-        made = _Closing(workspace, groups)
-        return made.step() if kernel is projection.step else made.violated()
-    except NotStraight:
-        return None
+    made = _Closing(workspace, groups)
+    return made.step() if kernel is projection.step else made.violated()
 
 
 @final
@@ -75,12 +61,12 @@ class _Closing(Assembling):
     """The elements of a model."""
 
     def __init__(self, workspace: Workspace, groups: list[Group]) -> None:
-        self._workspace, own = workspace, constants(workspace)
+        self._workspace = workspace
         self._multipliers, self._internal, self._wide = False, [], False
         self._motion = Motion(("y", workspace.layout.q.stop), ("out", 0))
-        self._of_bodies = [_Body(workspace, group, own) for group in groups if not group.records]
+        self._of_bodies = [_Body(workspace, group) for group in groups if not group.records]
         joints = [group for group in groups if group.primitives.shape[1]]
-        of_joints = [Joint(workspace, group, own, projection.unclosed) for group in joints]
+        of_joints = [Joint(workspace, group, projection.unclosed) for group in joints]
         for joint in of_joints:
             a = joint.of.recorder.with_inputs("more", [0.0] * projection.MORE_GIVEN)[0]
             joint.side = joint.moved + joint.at_rest * (1.0 - a) + joint.known * a
@@ -181,9 +167,9 @@ class _Body:
     after : positions after the step, and velocities that are d
     """
 
-    def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any]) -> None:
-        self.of = of = Recorded(workspace, group, own)
-        recorder, size = of.recorder, of.n_q if workspace.settings.reduced else of.n_q + of.n_v
+    def __init__(self, workspace: Workspace, group: Group) -> None:
+        self.of = of = Recorded(workspace, group)
+        recorder, size = of.recorder, len(of.q) + (0 if workspace.settings.reduced else of.n_v)
         place = (projection.place_at, recorder.inputs("t")[0], recorder.inputs("y"))
         u = recorder.with_inputs("u", [0.2] * of.n_v)
         a, by_given = recorder.with_inputs("more", [0.0] * projection.MORE_GIVEN)

@@ -20,6 +20,7 @@ from rbdae.machine.function import Context, Shapes
 from rbdae.machine.loops.fixed import SAYS
 from rbdae.machine.module import Module, NoMachineCode, Written, collector_off, from_cache
 from rbdae.machine.python_calls import supported
+from rbdae.multibody.code import closing_elements
 from rbdae.multibody.code.code_text import CodeText, code_text, text_of_elements, text_of_step
 from rbdae.multibody.elements import rhs_elements
 from rbdae.multibody.elements.elements import apply_to, elements_of
@@ -46,7 +47,7 @@ _FINE, _USUAL = 1500, 50_000
 comes is twice as slow and there in a fifth of the time (docs/decisions.md)."""
 
 _RECORDED, _RECORDED_A_BODY, _MOST_RECORDED = 200_000, 4_000, 600_000
-"""Nodes that a recording may have: what repeats has few for each body."""
+"""Nodes that a recording may have: at least, for each body, and at most."""
 
 
 @final
@@ -128,29 +129,6 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
     return None
 
 
-def code_of_elements(
-    workspace: Workspace, name: str, record: Callable[[], Elements | None], signs: str, shapes: Shapes
-) -> Code | None:
-    """The code of elements that call no functions, by the name of what they compute; None if there are none, or LLVM
-    cannot make any."""
-
-    def text() -> CodeText:
-        found = record()
-        if found is None:
-            raise _NotHad("no elements")
-        return text_of_elements(found, signs, shapes, None)
-
-    known = on_disk(workspace, name)
-    try:
-        with collector_off():
-            return compiled(signs, shapes, text, known and (known, signs, sorted(shapes.items())))
-    except _NotHad:
-        return None
-    except NoMachineCode as error:
-        say_once(str(error))
-        return None
-
-
 def _text_of_structure(workspace: Workspace, wanted: Wanted, key: object) -> CodeText:
     """The text of a kernel that calls no functions. A refusal is noted on disk: other processes record nothing to find
     it out again."""
@@ -169,9 +147,9 @@ def _text(workspace: Workspace, wanted: Wanted) -> tuple[Sequence[Any], CodeText
     """The functions of the user that code of a kernel calls, and its text."""
     if isinstance(wanted.kernel, ImplicitStep):
         return _of_step(workspace, wanted.kernel, wanted.shapes)
-    made = _of_elements(workspace, wanted)
-    if made is not None:
-        return (), made
+    found = elements_for(workspace, wanted)
+    if found is not None:
+        return (), text_of_elements(found, wanted.signs, wanted.shapes, wanted.pattern)
     at, most = recording_point(workspace, wanted.shapes), most_nodes(workspace)
     try:
         recording = recorded_kernel(workspace, wanted.kernel, wanted.shapes, at, most, wanted.pattern)
@@ -179,23 +157,23 @@ def _text(workspace: Workspace, wanted: Wanted) -> tuple[Sequence[Any], CodeText
         raise _NotHad(str(error)) from error
     made = code_text(recording, wanted.signs, wanted.shapes, wanted.pattern)
     if made.length > LARGEST:
-        raise _NotHad(f"{made.length} operations are left where repetitions are loops")
+        raise _NotHad(f"it has {made.length} operations")
     return recording.functions, made
 
 
-def _of_elements(workspace: Workspace, wanted: Wanted) -> CodeText | None:
-    """The text of a kernel by elements; None where that is not quicker, or not possible."""
-    of_rates = rhs_elements.apply_to(workspace, wanted.kernel, wanted.shapes["out"])
-    if not of_rates and not apply_to(workspace, wanted.kernel, wanted.pattern):
-        return None
+def elements_for(workspace: Workspace, wanted: Wanted) -> Elements | None:
+    """The elements that a kernel is made of; None where that is not quicker, or not possible."""
+    kernel, n_results = wanted.kernel, wanted.shapes["out"][0]
     try:
-        if of_rates:
-            found = rhs_elements.rhs_elements(workspace, wanted.shapes["out"][0])
-        else:
-            found = elements_of(workspace, wanted.pattern)
+        if rhs_elements.apply_to(workspace, kernel, wanted.shapes["out"]):
+            return rhs_elements.rhs_elements(workspace, kernel, n_results)
+        if closing_elements.apply_to(workspace, kernel):
+            return closing_elements.closing_elements(workspace, kernel)
+        if apply_to(workspace, kernel, wanted.pattern):
+            return elements_of(workspace, wanted.pattern)
     except (NotStraight, NoDerivative):
-        return None
-    return None if found is None else text_of_elements(found, wanted.signs, wanted.shapes, wanted.pattern)
+        pass
+    return None
 
 
 def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[Sequence[Any], CodeText]:

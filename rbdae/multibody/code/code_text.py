@@ -26,15 +26,12 @@ from rbdae.machine.language.program import Program
 from rbdae.machine.loops import fixed
 from rbdae.machine.matrix import matrix, places
 from rbdae.machine.module import as_it_comes, sources
-from rbdae.machine.rolled import rolled
-from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
+from rbdae.machine.pieces import in_pieces, is_long
+from rbdae.machine.straight import DECLARATIONS, straight
 from rbdae.multibody.recorded.recording import Pattern, Recording
 
 _FOLDERS = [Path(package.__path__[0]) for package in (graphs, machine)]
 """The files that text is written by."""
-
-MOST_STORES = 700
-"""Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
 
 _MOST_DIRECT = 1500
 """Nodes up to which a matrix has functions of its own that store by rows and by columns."""
@@ -49,7 +46,7 @@ class CodeText:
     ----------
     write : writes the text and the tables beside it
     made_of : all that they depend on
-    length : nodes of the recording, or, of a long one, those that are left when repetitions are loops
+    length : nodes of the recording, or of one element of each kind
     guarded : whether it holds only where conditions fall as they did in the recording
     """
 
@@ -83,7 +80,7 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
         layouts["straight.byrows"], layouts["straight.bycolumns"] = places(rows, columns, _shape(shapes))
 
     if long:
-        return _by_elements(rolled(graph, needed, outputs, guards, recording.loaded), entries)
+        return _by_elements(in_pieces(graph, needed, outputs, guards, recording.loaded), entries)
 
     def written() -> tuple[str, Data]:
         numbers = Table(FIRST_FUNCTION + len(recording.functions))
@@ -155,11 +152,6 @@ def _straight(
         for name, at in layouts.items()
     )
     return "\n".join(texts)
-
-
-def is_long(needed: Sequence[int], outputs: Sequence[int]) -> bool:
-    """Whether a graph becomes elements (`rbdae.machine.rolled`), in place of straight code."""
-    return len(needed) > LONGEST or len(outputs) > MOST_STORES
 
 
 def in_order(recording: Recording, outputs: list[int]) -> tuple[Factored, list[int]]:

@@ -216,12 +216,14 @@ class _Told:
 
     def signature(self, member: _Member) -> object:
         """What tells the kind of an element."""
-        (first, *_), arrays, records = member.bodies.tolist(), self._arrays, member.records
-        told: list[object] = [member.pair, *(member.bodies == self._ground).tolist()]
-        for name, of in {"bodies": member.bodies.tolist(), "states": member.bodies.tolist(), **records}.items():
+        bodies, arrays, records = member.bodies.tolist(), self._arrays, member.records
+        told: list[object] = [member.pair]
+        for b in bodies:
+            told += [b == self._ground, self._alike["bodies"][b], self._alike["states"][b]]
+        for name, of in records.items():
             told += [name, *(self._alike[name][k] for k in of)]
             if name in self._sides:
-                told += [b == first for k in of for b in self._sides[name][k]]
+                told += [b == bodies[0] for k in of for b in self._sides[name][k]]
         if member.pair:
             told.append(child_of(self._parents, member.bodies))
         if "drives" in records or "elements" in records:
@@ -244,34 +246,3 @@ def _structural(dtype: Any) -> list[str]:
     return [
         name for name in dtype.names if dtype[name].base.kind == "i" and name not in _PLACES and name not in _NO_LAWS
     ]
-
-
-def unknowns_of(workspace: Workspace, group: Group) -> tuple[Ints, Ints, Ints]:
-    """Where the unknowns of the bodies, the internal states of the forces, and the multipliers of the joint rows are
-    for each element."""
-    layout, n, arrays = workspace.layout, workspace.model.n, workspace.arrays
-    B = arrays["bodies"]
-    second = [part.start - layout.n_hidden for part in (layout.la, layout.mu) if part.stop > part.start]
-    columns: list[Ints] = []
-    for bodies in group.bodies.T:
-        if bodies[0] == n:
-            continue
-        of = B[bodies[0]]
-        columns.append(layout.q.start + B["iq"][bodies][:, None] + np.arange(of["nt"] + of["na"]))
-        columns.append(layout.v.start + B["iv"][bodies][:, None] + np.arange(of["nt"] + of["nr"]))
-        if not layout.n_hidden:
-            columns += [start + B["il"][bodies][:, None] + np.arange(of["ni"]) for start in second]
-    none = np.zeros((len(group.bodies), 0), dtype=np.int64)
-    E, P = arrays["elements"], arrays["primitives"]
-    elements, primitives = (group.records.get(name, none) for name in ("elements", "primitives"))
-    states = [layout.s.start + E["state"][own][:, None] + np.arange(E["n_states"][own[0]]) for own in elements.T]
-    rows = [start + P["row"][own][:, None] + np.arange(P["n"][own[0]]) for own in primitives.T for start in second]
-    return np.hstack([none, *columns]), np.hstack([none, *states]), np.hstack([none, *rows])
-
-
-def further_rows(workspace: Workspace, unknowns: Ints) -> Ints:
-    """The rows of an overdetermined form that say more of the constraints of these multipliers, for each element."""
-    la, n = workspace.layout.la, workspace.layout.n
-    constraints = unknowns[:, [la.start <= i < la.stop for i in unknowns[0]]] - la.start
-    rows = [first + constraints for first in range(n, workspace.n_equations, la.stop - la.start or 1)]
-    return np.hstack([unknowns[:, :0], *rows])

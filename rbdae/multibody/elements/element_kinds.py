@@ -11,16 +11,14 @@ import numpy as np
 
 from rbdae._arrays import Ints
 from rbdae.graph.factoring import factored
-from rbdae.graph.graph import Graph, operands
+from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
 from rbdae.graph.order import deepest_first, few_alive
-from rbdae.graph.replacing import made
 from rbdae.graph.symbols import Condition, Recorder
 from rbdae.machine.element_text import IN_LANES
 from rbdae.machine.elements import Kind, Place, Result
 from rbdae.machine.module import as_it_comes
-from rbdae.multibody.elements.element_recording import places_of_selection
-from rbdae.multibody.elements.rhs_recording import Motion, Recorded
+from rbdae.multibody.elements.element_recording import Motion, Recorded, places_of_selection
 
 LANES = 4
 """Elements that are computed at a time, where there are twice as many."""
@@ -45,19 +43,12 @@ def in_lanes(
     graph: Graph,
     order: list[int],
     results: list[Result],
-    places: Mapping[tuple[str, int], Place],
-    numbers: Mapping[int, Place],
+    inputs: Mapping[int, Place],
     n: int,
     guards: Mapping[int, bool],
-    *,
-    most: int = LANES,
+    most: int,
 ) -> Kind:
-    """n elements; `places` are those of inputs by name and number, `numbers` those of nodes."""
-    inputs = dict(numbers)
-    for k in order:
-        kind, *rest = graph.nodes[k]
-        if kind == "input" and rest[0] not in ("t", "c"):
-            inputs[k] = places[rest[0], rest[1]]
+    """n elements, several at a time where there are twice as many as the most that are so."""
     several = 2 * most <= n and all(graph.nodes[k][0] in IN_LANES for k in order)
     return Kind(graph, order, n, inputs, results, guards, lanes=most if several else 1)
 
@@ -104,26 +95,14 @@ class Written:
 
     def kind(self, *, most: int = LANES, as_written: bool = False) -> Kind:
         """The elements, from fewer operations where that is quicker, or `as_written`, one after the other."""
-        if not as_written:
-            graph, order, results, guards = shortened(self.recorder.graph, self.results, self._guards)
-            return in_lanes(graph, order, results, self._inputs, {}, len(results[0].place.at), guards, most=most)
-        graph, results = self.recorder.graph, self.results
-        order = deepest_first(graph, [*self._guards, *(result.node for result in results)])
-        return in_lanes(graph, order, results, self._inputs, {}, len(results[0].place.at), self._guards, most=1)
-
-
-def copied(graph: Graph, outputs: Sequence[int], new: Graph, stored: Mapping[int, int]) -> list[int]:
-    """The same results in a new graph, where stored nodes are inputs."""
-    known: dict[int, int] = {}
-    for k in graph.needed(outputs, stored):
-        node = graph.nodes[k]
-        if k in stored:
-            known[k] = new.node("input", "stored", stored[k])
-        elif operands(node):
-            known[k] = made(new, node[0], [known[j] for j in operands(node)])
+        graph, results, guards = self.recorder.graph, self.results, self._guards
+        if as_written:
+            order, most = deepest_first(graph, [*guards, *(result.node for result in results)]), 1
         else:
-            known[k] = new.node(*node)
-    return [known[k] for k in outputs]
+            graph, order, results, guards = shortened(graph, results, guards)
+        read = {k: (graph.nodes[k][1], graph.nodes[k][2]) for k in order if graph.nodes[k][0] == "input"}
+        inputs = {k: self._inputs[key] for k, key in read.items()}
+        return in_lanes(graph, order, results, inputs, len(results[0].place.at), guards, most)
 
 
 @final
@@ -185,6 +164,7 @@ def recorded_kind(
     guards: Mapping[int, bool] = MappingProxyType({}),
     *,
     as_recorded: bool = False,
+    most: int = LANES,
 ) -> Kind:
     """The elements of a kind of bodies or joints. Their graph may be another one than that of the recording, with the
     same inputs and numbers; `places` are those of further inputs, `guards` conditions and how they have to fall.
@@ -195,16 +175,17 @@ def recorded_kind(
     else:
         graph, order, results, guards = shortened(graph, results, guards)
     n = len(of.group.bodies)
-    inputs = dict(places)
+    inputs: dict[int, Place] = {}
     loaded: dict[int, Loaded] = {}
     for k in order:
         kind, *rest = graph.nodes[k]
         if kind == "const" and isinstance(rest[0], Loaded):
             loaded[k] = rest[0]
-        elif kind == "input" and rest[0] in ("y", "free"):
-            inputs[rest[0], rest[1]] = of.place(motion, *rest)
-        elif kind == "input" and rest[0] == "selection":
-            inputs[rest[0], rest[1]] = places_of_selection(of.workspace, of.group, rest[1])
+        elif kind == "input" and rest[0] not in ("t", "c"):
+            known = places.get((rest[0], rest[1]))
+            if known is None and rest[0] == "selection":
+                known = places_of_selection(of.workspace, of.group, rest[1])
+            inputs[k] = of.place(motion, *rest) if known is None else known
     found = numbers.places(of.loaded, list(loaded.values()), of.columns, n)
-    at = {k: Place("numbers", "numbers", place) for k, place in zip(loaded, found, strict=True)}
-    return in_lanes(graph, order, results, inputs, at, n, guards)
+    inputs |= {k: Place("numbers", "numbers", place) for k, place in zip(loaded, found, strict=True)}
+    return in_lanes(graph, order, results, inputs, n, guards, most)

@@ -1,37 +1,29 @@
-"""The residual of the first element of a kind on symbols, and where the unknowns and the numbers of the others are.
+"""The first element of a kind on symbols, and where the unknowns and the numbers of the others are.
 
-Natural forces are linear in the rows of a body. So a pair adds what its applied forces F make of them,
-
-    share of row i = sum_k dF_i/dla_k la_k + sum_k dF_i/dw_k F_k,
-
-where w are the natural forces with which the bodies begin, their weight. F is what is among the natural forces of
-bodies without any weight.
+A kernel runs on a memory that has no other bodies, forces and joints, with unknowns and rows of its own: (q, v) of the
+bodies, s of the forces, then the multipliers of the bodies' internal constraints and of the joints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.graph.derivatives import tangents
+from rbdae.graph.graph import Graph
+from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
+from rbdae.kernels.memory import VECTORS
+from rbdae.kernels.records import ANGULAR
 from rbdae.kernels.symbolic import opened
 from rbdae.machine.elements import Place, Result
-from rbdae.multibody.elements.element_groups import OF_FORCES, Group, further_rows, groups_of, inputs_of, unknowns_of
-from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers, records_with
+from rbdae.multibody.elements.element_groups import OF_FORCES, Group, inputs_of
+from rbdae.multibody.memory.open_numbers import OpenNumbers, records_with
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import (
-    constants,
-    first_numbers,
-    opened_numbers,
-    places_of_selected,
-    recording_point,
-    symbolic_memory,
-)
+from rbdae.multibody.recorded.recording import first_numbers, opened_numbers, places_of_selected, symbolic_memory
+from rbdae.rotations.chart import CHARTS
 
 DIRECTORS = 9
 """Coordinates of the directors of a body."""
@@ -56,6 +48,7 @@ def places_of_selection(workspace: Workspace, group: Group, number: int) -> Plac
 
 
 _MOST_NODES = 100_000
+_NONE = np.zeros((1, 0), dtype=np.int64)
 
 _COUNTED = ("primitives", "drives", *OF_FORCES)
 """The arrays of which the head has the number."""
@@ -64,136 +57,16 @@ NATURAL = 12
 """Natural coordinates of a body, and forces along them."""
 
 
-@final
-class _Recorded:
-    """The kernel for the first element of a kind, on symbols, and where the unknowns and numbers of the others are."""
+class Motion(NamedTuple):
+    """The vectors of all velocities and of their rates, with the places where they begin: unknowns and results, or
+    ``"work"`` where those are others."""
 
-    def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any]) -> None:
-        self._workspace, self._group, self._own = workspace, group, own
-        self._numbers = Numbers(opened_numbers(workspace), group)
-        of_bodies, of_states, of_rows = unknowns_of(workspace, group)
-        self._unknowns = np.hstack([of_bodies, of_states, of_rows])
-        more_of_bodies, more_of_rows = (further_rows(workspace, of) for of in (of_bodies, of_rows))
-        self._rows = np.hstack([self._unknowns, more_of_bodies, more_of_rows])
-        self._row = {int(i): k for k, i in enumerate(self._rows[0])}
-        self._column = {int(i): k for k, i in enumerate(self._unknowns[0])}
-        self._entries: list[tuple[int, Ints]] | None = None
-        recorder = _recorder(workspace, self._numbers)
-        self.graph = recorder.graph
-        if group.pair:
-            mine = (of_bodies, of_states, of_rows, more_of_rows)
-            nodes = self._pair(recorder, *(rows[0].tolist() for rows in mine))
-        else:
-            out = self._run(recorder, self._memory(recorder, group))
-            nodes = {i: recorder.number(out[i]) for i in self._row}
-        if recorder.guards or recorder.functions:
-            raise NotStraight("an element has guards, or calls a function")
-        self._nodes = {i: node for i, node in nodes.items() if self.graph.value(node) != 0.0}
-
-    def _pair(
-        self, recorder: Recorder, bodies: list[int], states: list[int], rows: list[int], further: list[int]
-    ) -> dict[int, int]:
-        """The rows of a pair: what it adds to those of its bodies, and its own."""
-        group, g = self._group, self.graph
-        forces = group.forces
-        seeds = {g.node("input", name, i): g.node("input", name, i) for name in ("y", "yd") for i in rows}
-        nodes: dict[int, int] = {}
-        weights: Any = None
-        if forces:
-            m = self._memory(recorder, group._replace(records=forces), np.zeros(2 * NATURAL))
-            out = self._run(recorder, m)
-            nodes |= {i: recorder.number(out[i]) for i in states}
-            weights = recorder.with_inputs("weight", [1.0] * (2 * NATURAL))
-            moving = [force for of in m.states[: m.head.n_bodies] for force in (*of.fx, *of.fd)]
-            seeds |= {w.node: recorder.number(force) for w, force in zip(weights, moving, strict=False)}
-        joints = {name: own for name, own in group.records.items() if name not in forces}
-        out = self._run(recorder, self._memory(recorder, group._replace(records=joints), weights))
-        nodes |= {i: recorder.number(out[i]) for i in (*rows, *further)}
-        along = {node: {0: change} for node, change in seeds.items()}
-        shares = tangents(g, [recorder.number(out[i]) for i in bodies], along)
-        return nodes | {i: share.get(0, g.const(0.0)) for i, share in zip(bodies, shares, strict=True)}
-
-    def _run(self, recorder: Recorder, m: Any) -> Any:
-        """The rows that the kernel fills; unknowns of others are 0."""
-        kernel, n = self._workspace.settings.kernels.residual, self._workspace.layout.n
-        out = np.zeros(self._workspace.n_equations, dtype=object)
-        vectors = []
-        for name in ("y", "yd"):
-            vector = np.zeros(n, dtype=object)
-            for i in self._column:
-                vector[i] = Symbol(recorder, self.graph.node("input", name, i))
-            vectors.append(vector)
-        given = iter(vectors)
-        t = recorder.inputs("t")[0]
-        arguments = [t if sign == "t" else next(given) if sign == "y" else out for sign in kernel.signs[1:]]
-        kernel(m, *arguments)
-        return out
-
-    def _memory(self, recorder: Recorder, group: Group, weights: Any = None) -> Any:
-        """The memory of the first element; `weights` take the place of those of the bodies, (x, d) of one after the
-        other."""
-        m = memory_of_first(self._workspace, recorder, group, self._own, self._numbers, recorder.inputs("numbers"))
-        if weights is not None:
-            for body, begin in zip(m.bodies[: m.head.n_bodies], range(0, len(weights), NATURAL), strict=False):
-                body.weight, body.weight_d = weights[begin : begin + 3], weights[begin + 3 : begin + NATURAL]
-        return m
-
-    def rows(self) -> list[tuple[int, Ints]]:
-        """The rows to which the elements add: node, and place for each element."""
-        return [(node, self._rows[:, self._row[i]]) for i, node in self._nodes.items()]
-
-    def entries(self) -> list[tuple[int, Ints]]:
-        """The entries of dF/dy + c dF/dyd that are not 0: node, and place column by column for each element."""
-        if self._entries is None:
-            self._entries = self._differentiated()
-        return self._entries
-
-    def entries_apart(self) -> list[tuple[int, Ints]]:
-        """The same of [dF/dy, dF/dyd], which has twice as many columns."""
-        return self._differentiated(apart=True)
-
-    def _differentiated(self, *, apart: bool = False) -> list[tuple[int, Ints]]:
-        g, n = self.graph, self._workspace.n_equations
-        one = g.const(1.0)
-        c, first = (one, len(self._column)) if apart else (g.node("input", "c", 0), 0)
-        columns = self._unknowns
-        if apart:
-            columns = np.hstack([columns, self._workspace.layout.n + columns])
-        seeds = {g.node("input", "y", i): {k: one} for i, k in self._column.items()}
-        seeds |= {g.node("input", "yd", i): {first + k: c} for i, k in self._column.items()}
-        found = tangents(g, list(self._nodes.values()), seeds)
-        out = []
-        for i, row in zip(self._nodes, found, strict=True):
-            rows = self._rows[:, self._row[i]]
-            out += [(node, columns[:, k] * n + rows) for k, node in row.items()]
-        return out
-
-    def inputs(self, results: Sequence[Result]) -> dict[tuple[str, int], Place]:
-        """The place of every input.
-
-        Raises NotStraight for an input that is none of the elements'.
-        """
-        found: dict[tuple[str, int], Place] = {}
-        for k in self.graph.needed([result.node for result in results]):
-            kind, *rest = self.graph.nodes[k]
-            if kind != "input" or rest[0] in ("t", "c"):
-                continue
-            name, i = rest
-            if name in ("y", "yd") and i in self._column:
-                at = self._unknowns[:, self._column[i]]
-            elif name == "numbers":
-                at = self._numbers.columns[i]
-            elif name == "selection":
-                found[name, i] = places_of_selection(self._workspace, self._group, i)
-                continue
-            else:
-                raise NotStraight(f"an element reads {name}[{i}]")
-            found[name, i] = Place(name, "", at)
-        return found
+    velocities: tuple[str, int]
+    rates: tuple[str, int]
 
 
 @final
-class Numbers:
+class _Numbers:
     """The loaded numbers of the elements of a kind: `columns` has for each symbol the places of all elements among the
     numbers of the model, `values` those of the first element. Numbers that are one in all elements are one symbol."""
 
@@ -221,66 +94,179 @@ class Numbers:
         return records_with(array, self._places[name], symbols)
 
 
-def memory_of_first(
-    workspace: Workspace,
-    recorder: Recorder,
-    group: Group,
-    own: Mapping[str, Any],
-    numbers: Numbers,
-    symbols: Sequence[Any],
-    others: Mapping[str, Any] = MappingProxyType({}),
-) -> Any:
-    """The memory with the bodies of the first element of a group, the ground, and its records, as those of a model.
+@final
+class Recorded:
+    """The first element of a kind.
+
+    Attributes
+    ----------
+    group : the elements
+    recorder, m : on whose symbols the memory is
+    loaded : the numbers that it loads; `columns` has for each of them the places of those of all elements among the
+        numbers of the model
+    moving : the bodies among those of the group that are not the ground
+    q, s : the places of their positions, and of the internal states of their forces
+    v : those of their velocities among all velocities
+    internal, rows : those of their internal constraints, and of the joint equations, among all constraints
 
     Parameters
     ----------
-    own : the records of the model
-    symbols : of the loaded `numbers`
-    others : take the place of further arrays
+    turned : whether the directors of its bodies are given in the work vector (`keeps_directors`), in place of the
+        parameters of their rotations
     """
-    n = workspace.model.n
-    first = {name: of[0] for name, of in group.numbered.items()}
-    records: dict[str, Any] = {name: [] for name in _COUNTED}
-    records |= {name: numbers.records(name, own[name][of], symbols) for name, of in first.items()}
-    moving = [k for k, b in enumerate(first["bodies"].tolist()) if b != n]
-    named = first["bodies"][moving].tolist()
-    for name in ("bodies", "states"):
-        records[name] = [*(records[name][k] for k in moving), *opened(own[name][[n]])]
-    m: Any = symbolic_memory(workspace, recorder, records | dict(others))
-    if "references" in vars(m):
-        m.references = m.references[named]
-    m.head.n_bodies = len(named)
-    for name in _COUNTED:
-        setattr(m.head, f"n_{name}", len(records[name]))
-    place = {b: k for k, b in enumerate(named)} | {n: len(named)}
-    for record in (*m.primitives, *m.elements):
-        record.body = [place[int(b)] for b in record.body]
-    for drive in m.drives:
-        drive.primitive = first["primitives"].tolist().index(drive.primitive)
-    at, of_law = 0, 0
-    m.element_bodies = []
-    for force in m.elements:
-        force.first_parameter, of_law = of_law, of_law + force.n_parameters
-        force.first, force.last = at, at + force.last - force.first
-        at = force.last
-        force.first_body = len(m.element_bodies)
-        m.element_bodies += force.body
-    return m
+
+    def __init__(self, workspace: Workspace, group: Group, *, turned: bool = False) -> None:
+        self.workspace, self.group, self._turned = workspace, group, turned
+        n, arrays, layout = workspace.model.n, workspace.arrays, workspace.layout
+        B, E, P = arrays["bodies"], arrays["elements"], arrays["primitives"]
+        self.moving = [k for k in range(group.bodies.shape[1]) if group.bodies[0, k] != n]
+        self.q, self.v, self.internal = list[Place](), list[Ints](), list[Ints]()
+        self._sizes: list[tuple[int, int, int]] = []  # of each body
+        for bodies in (group.bodies[:, k] for k in self.moving):
+            body = B[bodies[0]]
+            n_v, ni = int(body["nt"] + body["nr"]), int(body["ni"])
+            given = int(body["nt"] if turned else body["nt"] + body["na"])
+            places = [Place("y", "q", B["iq"][bodies] + i) for i in range(given)]
+            places += kept_directors(bodies) if turned else []
+            self._sizes.append((len(places), n_v, ni))
+            self.q += places
+            self.v += [B["iv"][bodies] + i for i in range(n_v)]
+            self.internal += [B["il"][bodies] + i for i in range(ni)]
+        forces = group.records.get("elements", _NONE).T
+        states = [E["state"][own] + i for own in forces for i in range(E["n_states"][own[0]])]
+        self.s = [Place("y", "s", layout.s.start + at) for at in states]
+        self.rows = [P["row"][own] + i for own in group.primitives.T for i in range(P["n"][own[0]])]
+        self.n_v, n_own = len(self.v), len(self.q) + len(self.v) + len(self.s)
+        self._numbers = _Numbers(opened_numbers(workspace), group)
+        self.columns, self.loaded = self._numbers.columns, LoadedNumbers(self._numbers.values)
+        at = {"t": [0.1234], "c": [1.5], "y": np.linspace(0.2, 0.8, n_own), "free": np.linspace(0.3, 0.7, self.n_v)}
+        self.recorder = Recorder(at | {"selection": first_numbers(workspace)}, _MOST_NODES)
+        self._symbols = [Symbol(self.recorder, self.graph.const(x)) for x in self.loaded.inputs]
+        self.m = self.memory(group.records)
+
+    @property
+    def graph(self) -> Graph:
+        """What has been recorded."""
+        return self.recorder.graph
+
+    def place(self, motion: Motion, name: str, i: int) -> Place:
+        """The place of an input: an unknown (``"y"``), or a free acceleration (``"free"``)."""
+        n_q = len(self.q)
+        if name == "y" and i < n_q:
+            return self.q[i]
+        if name == "y" and i >= n_q + self.n_v:
+            return self.s[i - n_q - self.n_v]
+        vector, start = motion.velocities if name == "y" else motion.rates
+        # unknowns and results share entries of a table
+        block = ("velocity" if name == "y" else "rate") if vector == "work" else "v"
+        return Place(vector, block, start + self.v[i - n_q if name == "y" else i])
+
+    def first_velocity(self, b: int) -> int:
+        """The place at which the velocities of one of the moving bodies begin among those of all of them."""
+        return sum(n_v for _, n_v, _ in self._sizes[:b])
+
+    def rates(self, motion: Motion) -> list[Place]:
+        """The places of (qdot, vdot)."""
+        return [at._replace(vector="out") for at in self.q] + [self.place(motion, "free", i) for i in range(self.n_v)]
+
+    def state_rates(self) -> list[Place]:
+        """The places of the rates of their internal states."""
+        return [at._replace(vector="out") for at in self.s]
+
+    def unknown_rates(self) -> list[Place]:
+        """The places of the rates of their velocities, or momenta, among the results."""
+        return [Place("out", "v", self.workspace.layout.v.start + at) for at in self.v]
+
+    def memory(self, records: Mapping[str, Ints]) -> Any:
+        """The memory of the first element with these of its records, as if it were those of a model, and the ground;
+        unknowns and rows are its own."""
+        n, arrays, n_internal = self.workspace.model.n, self.workspace.arrays, len(self.internal)
+        first = {name: of[0] for name, of in self.group._replace(records=records).numbered.items()}
+        found: dict[str, Any] = {name: [] for name in _COUNTED}
+        found |= {name: self._numbers.records(name, arrays[name][of], self._symbols) for name, of in first.items()}
+        named = first["bodies"][self.moving].tolist()
+        for name in ("bodies", "states"):
+            found[name] = [*(found[name][k] for k in self.moving), *opened(arrays[name][[n]])]
+        n_q, n_v, n_s, n_la = len(self.q), self.n_v, len(self.s), n_internal + len(self.rows)
+        length = n_q + n_v + n_s + n_la + 1
+        vectors = {name: np.zeros(length, dtype=object) for name in VECTORS}
+        m: Any = symbolic_memory(self.workspace, self.recorder, found | vectors)
+        if "references" in vars(m):
+            m.references = m.references[named]
+        self._number(m, named, first)
+        h = m.head
+        h.n_bodies, h.n_rows, h.n_vector = len(named), 0, length
+        for name in _COUNTED:
+            setattr(h, f"n_{name}", len(found[name]))
+        if self._turned:
+            h.chart, h.referenced = CHARTS["directors"].number, 0
+        h.n_q, h.n_v, h.n_internal, h.n_la = n_q, n_v, n_internal, n_la
+        h.n_states, h.states_at, h.multipliers_at = n_s, n_q + n_v, n_q + n_v + n_s
+        h.corrections_at = h.multipliers_at + n_la - (n_internal if self.workspace.layout.n_hidden else 0)
+        return m
+
+    def _number(self, m: Any, named: list[int], first: Mapping[str, Ints]) -> None:
+        """Number the records of a memory as those of a model of these bodies."""
+        starts = [0, 0, 0]
+        for body, sizes in zip(m.bodies, self._sizes, strict=False):
+            body.na = sizes[0] - body.nt
+            body.iq, body.iv, body.il = starts
+            starts = [a + b for a, b in zip(starts, sizes, strict=True)]
+        place = {b: k for k, b in enumerate(named)} | {self.workspace.model.n: len(named)}
+        for record in (*m.primitives, *m.elements):
+            record.body = [place[int(b)] for b in record.body]
+        row = 0
+        for primitive in m.primitives:
+            primitive.row, primitive.slot = len(self.internal) + row, list(range(row, row + 3))
+            row += primitive.n
+        for drive in m.drives:
+            drive.primitive = first["primitives"].tolist().index(drive.primitive)
+        entry, of_law, state = 0, 0, 0
+        m.element_bodies = []
+        for force in m.elements:
+            force.first_parameter, of_law = of_law, of_law + force.n_parameters
+            force.first, force.last = entry, entry + force.last - force.first
+            force.state, state = state, state + force.n_states
+            entry = force.last
+            force.first_body = len(m.element_bodies)
+            m.element_bodies += force.body
+
+    def run(self, kernel: Any, *arguments: Any) -> None:
+        """Run a kernel on symbols.
+
+        Raises NotStraight where a condition on the state has to fall as it does there.
+        """
+        kernel(self.m, *arguments)
+        self.sound()
+
+    def at_state(self, kernel: Any, *arguments: Any) -> None:
+        """Run a kernel on the symbols of t and y, and on others."""
+        self.run(kernel, self.recorder.inputs("t")[0], self.recorder.inputs("y"), *arguments)
+
+    def sound(self) -> None:
+        """Raise NotStraight if the recording has guards, or calls a function."""
+        if self.recorder.guards or self.recorder.functions:
+            raise NotStraight("an element has guards, or calls a function")
+
+    @property
+    def angular(self) -> bool:
+        """Whether velocities are angular: then H Ji has a few products with constants."""
+        return bool(self.workspace.settings.kind.number == ANGULAR)
+
+    def nodes(self, values: Any) -> list[int]:
+        """The nodes of symbols and numbers."""
+        return [self.recorder.number(value) for value in np.ravel(values)]
+
+    def results(self, values: Any, places: Iterable[Place], *, adds: bool = False) -> list[Result]:
+        """Symbols and numbers at these places, or what is added there."""
+        return [Result(node, place, adds) for node, place in zip(self.nodes(values), places, strict=True)]
 
 
-def _recorder(workspace: Workspace, numbers: Numbers) -> Recorder:
-    n = workspace.layout.n
-    t, y, yd, c = recording_point(workspace, {"y": (n,), "yd": (n,)})
-    inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace), "numbers": numbers.values}
-    return Recorder(inputs, _MOST_NODES)
+def keeps_directors(workspace: Workspace) -> bool:
+    """Whether bodies write their directors for others: in charts where R(a) is expensive."""
+    return workspace.settings.chart.distance is not None
 
 
-def recorded_elements(workspace: Workspace) -> list[_Recorded]:
-    """The kernel for the first element of each kind; recorded once for a workspace.
-
-    Raises NotStraight where a condition on the state has to fall as it does there.
-    """
-    if workspace.elements is None:
-        own = constants(workspace, RECORDS)
-        workspace.elements = [_Recorded(workspace, group, own) for group in groups_of(workspace)]
-    return workspace.elements
+def kept_directors(bodies: Ints) -> list[Place]:
+    """The places of the directors of bodies in the work vector."""
+    return [Place("work", "d", DIRECTORS * bodies + i) for i in range(DIRECTORS)]

@@ -141,11 +141,6 @@ def _solved(L: Any, d: Sequence[Any], x: Any) -> Any:
     return np.array(x, dtype=object)
 
 
-def last(of: Written, n: int) -> None:
-    """The last joint of a component: la."""
-    of.gives("own.g", _solved(*_factors(of, n), of.reads("own.g", n)))
-
-
 def into_one(of: Written, n: int, m: int) -> None:
     """A joint with one neighbour."""
     L, d = _factors(of, n)
@@ -164,7 +159,8 @@ def _into(of: Written, L: Any, d: Sequence[Any], z: Any, m: int) -> None:
 
 
 def factor(of: Written, n: int) -> None:
-    """A joint with several neighbours: L and inverse pivots in place of D, z = D^-1 g."""
+    """A joint with several neighbours, or the last one of a component: L and inverse pivots in place of D, z = D^-1 g,
+    which is la of the last one."""
     L, d = _factors(of, n)
     of.gives("own.g", _solved(L, d, of.reads("own.g", n)))
     L[np.diag_indices(n)] = d
@@ -289,13 +285,13 @@ class _Steps:
     """Elements of all kinds of steps in the order in which they are computed. Runs for NumPy end with their round."""
 
     def __init__(self, work: Work) -> None:
-        self._work, self._rows, self._open = work, work.rows.tolist(), False
+        self._work, self._rows_of, self._open = work, work.rows.tolist().__getitem__, False
         self._kinds: dict[tuple[Any, ...], list[tuple[int, ...]]] = {}
         self._runs: list[tuple[tuple[Any, ...], int, int]] = []
 
     def add(self, make: Callable[..., None], *joints: int) -> None:
         """One more element: the joint that is eliminated, and others."""
-        key = (make, *(self._rows[a] for a in joints))
+        key = (make, *map(self._rows_of, joints))
         members = self._kinds.setdefault(key, [])
         k = len(members)
         members.append(joints)
@@ -325,19 +321,16 @@ def elimination(work: Work, first: int) -> tuple[list[Kind], list[Run]]:
     steps = _Steps(work)
     for chosen in work.rounds:
         steps.next_round()
-        several = [(a, later) for a, later in chosen if len(later) > 1]
-        for a, later in chosen:
-            if len(later) == 0:
-                steps.add(last, a)
+        others = [(a, later) for a, later in chosen if len(later) != 1]
         for a, later in chosen:
             if len(later) == 1:
                 steps.add(into_one, a, *later)
-        for a, _ in several:
+        for a, _ in others:
             steps.add(factor, a)
-        for a, later in several:
+        for a, later in others:
             for b in later:
                 steps.add(neighbour, a, b)
-        for a, later in several:
+        for a, later in others:
             for b, c in (work.ordered(pair) for pair in combinations(later, 2)):
                 steps.add(two_neighbours, a, b, c)
     for chosen in reversed(work.rounds):

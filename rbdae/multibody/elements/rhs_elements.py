@@ -15,7 +15,7 @@ model alone, such as inverse masses, is computed once for it. Loops are eliminat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,31 +23,34 @@ import numpy as np
 from rbdae._arrays import Ints, Vec
 from rbdae.formulations import explicit, null_space
 from rbdae.graph.graph import Graph
+from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight
+from rbdae.kernels.equations import set_state
+from rbdae.kernels.memory import force_state_rates
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run, evaluated
 from rbdae.multibody.choices.settings import Settings
 from rbdae.multibody.elements.element_groups import Group, groups_of, of_elements
-from rbdae.multibody.elements.element_kinds import LANES, ElementNumbers, copied, recorded_kind
-from rbdae.multibody.elements.element_recording import DIRECTORS, NATURAL
+from rbdae.multibody.elements.element_kinds import LANES, ElementNumbers, Written, recorded_kind
+from rbdae.multibody.elements.element_recording import (
+    DIRECTORS,
+    NATURAL,
+    Motion,
+    Recorded,
+    keeps_directors,
+    kept_directors,
+)
 from rbdae.multibody.elements.elimination_elements import elimination
 from rbdae.multibody.elements.rhs_recording import (
     Joint,
-    Motion,
-    Recorded,
     changed,
     changed_rates,
-    keeps_directors,
-    kept_directors,
     recorded_body,
-    recorded_directors,
-    recorded_force,
     recorded_multipliers,
 )
 from rbdae.multibody.elements.stored_joints import StoredJoints
 from rbdae.multibody.elements.tree_elements import TreeElements
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.recording import (
-    constants,
     opened_numbers,
     places_of_selected,
     selected,
@@ -70,11 +73,12 @@ _MOST_JOINTS = 64
 
 
 def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
-    """Whether a kernel is a right-hand side in velocities or in quasi-velocities that is made of elements."""
+    """Whether a kernel is a right-hand side in velocities or in quasi-velocities that is made of elements, or the
+    residual yd - rhs(t, y) of one."""
     return bool(
         workspace.model.n >= _least(workspace.settings)
         and workspace.memory.opened
-        and kernel in (explicit.rhs, null_space.rhs)
+        and kernel in (explicit.rhs, explicit.residual, null_space.rhs)
         and _may(workspace, shape)
     )
 
@@ -112,23 +116,27 @@ def enough(n: int, joints: Sequence[int]) -> bool:
     return 2 * wide >= sum(joints) or (n >= ALWAYS_FROM and sum(joints) >= _LEAST * len(joints))
 
 
-def few_kinds(workspace: Workspace, groups: Sequence[Group]) -> bool:
-    """Whether joints are elements of a few kinds, and no body has too many."""
+def groups_of_few_kinds(workspace: Workspace) -> list[Group]:
+    """The kinds of elements, forces apart; none of them where there are too few joints of each kind, or a body has too
+    many."""
+    groups = groups_of(workspace, apart=True)
     joints = [group for group in groups if group.primitives.shape[1]]
     ends = np.concatenate([_NONE, *(group.bodies.ravel() for group in joints)])
     most = int(np.bincount(ends[ends < workspace.model.n], minlength=1).max())
-    return enough(workspace.model.n, [len(group.bodies) for group in joints]) and most <= _MOST_JOINTS
+    few = enough(workspace.model.n, [len(group.bodies) for group in joints]) and most <= _MOST_JOINTS
+    return groups if few else []
 
 
-def rhs_elements(workspace: Workspace, n_results: int) -> Elements | None:
-    """The elements of a right-hand side with this number of results; None if there are too few of each kind.
+def rhs_elements(workspace: Workspace, kernel: Any, n_results: int) -> Elements | None:
+    """The elements of a kernel with this number of results; None if there are too few of each kind.
 
     Raises NotStraight where a condition on the state has to fall as it does where they are recorded.
     """
-    groups = groups_of(workspace, apart=True)
-    if not few_kinds(workspace, groups):
+    groups = groups_of_few_kinds(workspace)
+    if not groups:
         return None
-    return Assembling(workspace, groups, multipliers=n_results > workspace.layout.n_differential).elements()
+    made = Assembling(workspace, groups, multipliers=n_results > workspace.layout.n_differential)
+    return made.elements(implicit=kernel is explicit.residual)
 
 
 def rates_by_numpy(workspace: Workspace, t: float, y: Vec) -> Vec | None:
@@ -138,8 +146,8 @@ def rates_by_numpy(workspace: Workspace, t: float, y: Vec) -> Vec | None:
     n = layout.n_differential + layout.n_constraints
     if workspace.model.n < NUMPY_FROM or settings.reduced or not _may(workspace, (n,)):
         return None
-    groups = groups_of(workspace, apart=True)
-    if not few_kinds(workspace, groups):
+    groups = groups_of_few_kinds(workspace)
+    if not groups:
         return None
     try:
         elements = Assembling(workspace, groups, multipliers=True, wide=True).elements()
@@ -150,10 +158,11 @@ def rates_by_numpy(workspace: Workspace, t: float, y: Vec) -> Vec | None:
         return evaluated(elements, inputs, opened_numbers(workspace).values, n)
 
 
-def add_all(kinds: list[Kind], runs: list[Run], new: list[Kind]) -> None:
+def add_all(kinds: list[Kind], runs: list[Run], new: Iterable[Kind]) -> None:
     """Kinds of which all elements are computed, one kind after the other."""
-    runs += [Run(len(kinds) + k, 0, kind.count) for k, kind in enumerate(new)]
-    kinds += new
+    for kind in new:
+        runs.append(Run(len(kinds), 0, kind.count))
+        kinds.append(kind)
 
 
 class Assembling:
@@ -161,20 +170,16 @@ class Assembling:
 
     def __init__(self, workspace: Workspace, groups: Sequence[Group], *, multipliers: bool, wide: bool = False) -> None:
         self._workspace, self._multipliers, self._wide = workspace, multipliers, wide
-        own = constants(workspace)
-        bodies = [group for group in groups if not group.records]
-        placed = keeps_directors(workspace)
-        self._placed = [recorded_directors(workspace, group, own) for group in bodies if placed]
-        forces = [group for group in groups if group.forces]
-        n = workspace.model.n
-        self._first_load = DIRECTORS * n if placed else 0
-        self._forces = [recorded_force(workspace, group, own) for group in forces]
-        self._bodies = [recorded_body(workspace, group, own, loaded=bool(forces)) for group in bodies]
+        n, bodies = workspace.model.n, [group for group in groups if not group.records]
+        self._placed = bodies if keeps_directors(workspace) else []
+        self._first_load = DIRECTORS * n if self._placed else 0
+        self._forces = forces = [group for group in groups if group.forces]
+        self._bodies = [recorded_body(workspace, group, loaded=bool(forces)) for group in bodies]
         self._internal = list[tuple[Recorded, Any]]()
         if multipliers and workspace.layout.n_internal:
-            self._internal = [recorded_multipliers(workspace, group, own, loaded=bool(forces)) for group in bodies]
+            self._internal = [recorded_multipliers(workspace, group, loaded=bool(forces)) for group in bodies]
         numbers = ElementNumbers(len(opened_numbers(workspace).values))
-        kinds = [Joint(workspace, group, own) for group in groups if group.primitives.shape[1]]
+        kinds = [Joint(workspace, group) for group in groups if group.primitives.shape[1]]
         self._floored = workspace.selection.rows.pivot_floor is not None
         # forces of joints along rotational velocities
         self._first_force = self._first_load + (NATURAL * n if forces else 0)
@@ -190,16 +195,16 @@ class Assembling:
         elif changed(workspace):
             self._motion = Motion(("y", first), ("work", self._work.take(workspace.layout.n_velocities)))
 
-    def elements(self) -> Elements:
-        """All of them, in the order in which they are computed."""
+    def elements(self, *, implicit: bool = False) -> Elements:
+        """All of them, in the order in which they are computed; those of yd - rhs(t, y) if `implicit`."""
         kinds, runs = list[Kind](), list[Run]()
-        add_all(kinds, runs, [self._directors(*body) for body in self._placed])
+        add_all(kinds, runs, map(self._directors, self._placed))
         if self._reduced is not None:
             before, ran = self._reduced.before(len(kinds))
             kinds += before
             runs += ran
         n = len(self._joints.kinds)
-        once = [self._force(*force) for force in self._forces]
+        once = [*map(self._force, self._forces)]
         once += [self._body(*body) for body in self._bodies]
         once += [self._joint(k) for k in range(n)]
         once += self._joints.between()
@@ -213,13 +218,28 @@ class Assembling:
             add_all(kinds, runs, self._reduced.after())
         elif changed(self._workspace):
             add_all(kinds, runs, [self._changed(body) for body, _ in self._bodies])
+        if implicit:
+            every = np.arange(self._workspace.layout.n_differential)
+            of = Written({"yd": ("yd", every), "out": ("out", every)})
+            of.gives("out", of.reads("yd", 1) - of.reads("out", 1))
+            add_all(kinds, runs, [of.kind(most=1)])  # lanes would do some twice
         return Elements(kinds, runs, (self._work.cleared, 0), self._work.size, self._joints.numbers.tape())
 
-    def _directors(self, body: Recorded, d: Any) -> Kind:
-        return self._kind(body.graph, body.results(d, kept_directors(body.group.bodies[:, 0])), body, {})
+    def _directors(self, group: Group) -> Kind:
+        body = Recorded(self._workspace, group)
+        body.at_state(set_state)
+        results = body.results(body.m.states[0].d, kept_directors(group.bodies[:, 0]))
+        return self._kind(body.graph, results, body, {})
 
-    def _force(self, force: Recorded, loads: Any, rates: Any) -> Kind:
-        places = [place for b in force.moving for place in self._loads(force.group.bodies[:, b])]
+    def _force(self, group: Group) -> Kind:
+        """Forces of a kind: their natural forces, and the rates of their internal states."""
+        force = Recorded(self._workspace, group, turned=keeps_directors(self._workspace))
+        for body in force.m.bodies:
+            body.weight, body.weight_d = np.zeros(3), np.zeros(DIRECTORS)
+        force.at_state(explicit.natural_loads)
+        loads = [x for state in force.m.states[: len(force.moving)] for x in (*state.fx, *state.fd)]
+        places = [place for b in force.moving for place in self._loads(group.bodies[:, b])]
+        rates = force_state_rates(force.m)[: len(force.s)]
         results = force.results(loads, places, adds=True) + force.results(rates, force.state_rates())
         return self._kind(force.graph, results, force, {})
 
@@ -277,7 +297,7 @@ class Assembling:
                 nodes += forces
                 to += self._joint_forces(of.group.bodies[:, side_of], len(forces))
         new = Graph()
-        moved = copied(of.graph, nodes, new, stored)
+        moved = replaced(of.graph, nodes, {k: new.node("input", "stored", i) for k, i in stored.items()}, new)
         results = [Result(node, place, True) for node, place in zip(moved, to, strict=True)]
         if self._multipliers:
             rows = self._workspace.layout.la.start + joint.multipliers

@@ -23,7 +23,8 @@ from rbdae.graph.symbols import Condition, NotStraight
 from rbdae.machine.elements import Kind, Place, Run
 from rbdae.multibody.elements.element_groups import child_of
 from rbdae.multibody.elements.element_kinds import Written, recorded_kind
-from rbdae.multibody.elements.rhs_recording import Joint, Matrix, Motion
+from rbdae.multibody.elements.element_recording import Motion
+from rbdae.multibody.elements.rhs_recording import Joint, Matrix
 from rbdae.multibody.elements.stored_joints import StoredJoints
 from rbdae.multibody.memory.workspace import Workspace
 
@@ -154,7 +155,7 @@ class TreeElements:
         of, n = one.joint.of, len(one.children)
         unknown = [x for x, cell in zip(one.X.ravel(), one.cells, strict=True) if cell is None]
         at = self._work.take(len(unknown) * n) + len(unknown) * np.arange(n)
-        own = [of.place(self.motion, "y", of.n_q + one.first + i) for i in range(6)]
+        own = [of.place(self.motion, "y", len(of.q) + one.first + i) for i in range(6)]
         kept = [Place("work", "X", at + i) for i in range(len(unknown))]
         results = of.results([*one.own, *unknown], [*own, *kept])
         nu = {("nu", i): Place("y", "nu", place) for i, place in enumerate(self._nu(one))}
