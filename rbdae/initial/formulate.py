@@ -32,7 +32,6 @@ from rbdae.multibody.choices.velocity_kind import ANGULAR, KINDS, SPATIAL, Veloc
 from rbdae.multibody.choices.velocity_selection import DependentRows, metric, sparse_matrix, spatial_columns
 from rbdae.multibody.memory.memory import Code, Memory
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import selection_numbers
 from rbdae.multibody.system.model import Model, compile_system
 from rbdae.multibody.system.parameters import Changed
 from rbdae.problem.interpretation import Interpretation
@@ -246,9 +245,7 @@ def _refuse_start(view: Interpretation, start: Start) -> None:
 
 def _with_code(workspace: Workspace, code: Code, y0: Vec) -> Workspace:
     """The workspace for recordings, which are made near y0."""
-    out = Workspace(workspace.memory.with_code(code, y0, selection_numbers(workspace)), workspace.selection)
-    out.open_numbers = workspace.open_numbers
-    return out
+    return Workspace(workspace.memory.with_code(code, y0, workspace.numbers), workspace.selection)
 
 
 def _with_floor(workspace: Workspace, choices: Choices, start: Start) -> Workspace:

@@ -17,7 +17,7 @@ from rbdae.kernels.matrices import terms
 from rbdae.multibody.choices.selection import KeptRows
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import MOST_NODES, run, selection_numbers
+from rbdae.multibody.recorded.recording import MOST_NODES, run
 
 if TYPE_CHECKING:
     from scipy.sparse import spmatrix
@@ -162,7 +162,7 @@ class MatrixView:
 
     def _values(self, t: float, y: Vec) -> tuple[Vec, list[tuple[Ints, Ints]]]:
         """(g, g_I, g_II, psi) and the entries, with their places."""
-        layout, selection = self._workspace.layout, selection_numbers(self._workspace)
+        layout, selection = self._workspace.layout, self._workspace.numbers
         x = np.zeros(2 * layout.n_velocities + layout.n_constraints)
         inputs = {"t": [t], "y": y, "yd": x, "c": [0.0], "selection": selection}
         for known in self._known:

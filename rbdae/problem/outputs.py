@@ -27,10 +27,8 @@ from rbdae.multibody.recorded.recording import (
     Recording,
     Run,
     finished,
-    places_of_selected,
     recording_point,
     run,
-    selection_numbers,
 )
 from rbdae.problem.driven import Inputs, places_of, present
 from rbdae.problem.formulas import Formulas
@@ -95,7 +93,7 @@ class Tangents:
     def _slowly(self, t: float, y: Vec, yd: Vec, out: Vec) -> None:
         """Recorded at this state, and evaluated in Python."""
         found = self._recorded((t, y, yd, 0.0))
-        numbers = {"t": [t], "y": y, "yd": yd, "c": [0.0], "selection": selection_numbers(self._workspace)}
+        numbers = {"t": [t], "y": y, "yd": yd, "c": [0.0], "selection": self._workspace.numbers}
         functions = [function.plain for function in found.functions]
         out[:] = evaluate(found.graph, found.outputs, numbers, functions)
 
@@ -110,7 +108,7 @@ class Tangents:
         recorder, g = ran.recorder, ran.recorder.graph
         values = [recorder.number(each) for each in self._quantities(ran)]
         y, yd, time = inputs_of(g, "y", n), inputs_of(g, "yd", n), g.node("input", "t", 0)
-        u = [symbol.node for symbol in recorder.inputs("selection")[places_of_selected(workspace, "inputs")]]
+        u = [symbol.node for symbol in recorder.inputs("selection")[workspace.places_of("inputs")]]
         one = g.const(1.0)
         moving = [k for k, (_, each) in enumerate(self._found) if each.aspect == "acceleration"]
         rates = {node: {0: rate} for node, rate in zip(y, yd, strict=True)} | {time: {0: one}}

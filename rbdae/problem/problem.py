@@ -22,10 +22,10 @@ from rbdae.multibody.choices.selection import Selection
 from rbdae.multibody.choices.states import put_parameters
 from rbdae.multibody.code.jacobian_pattern import jacobian_pattern
 from rbdae.multibody.code.traced import shared
+from rbdae.multibody.memory.contents import pattern_on_disk
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.contents import pattern_on_disk
 from rbdae.multibody.recorded.parameter_tangents import ParameterTangents
-from rbdae.multibody.recorded.recording import Pattern, structure_of
+from rbdae.multibody.recorded.recording import Pattern
 from rbdae.multibody.system.model import Model
 from rbdae.multibody.system.parameters import Changed, changed
 from rbdae.problem.callbacks import Callbacks
@@ -534,7 +534,7 @@ class Problem:
         """The same as compressed columns; other selections have it, too, unless they drop other rows, and problems with
         other numbers of the same structure. It is on disk if the structure of the Jacobian is known there."""
         workspace, known = self.workspace, self.workspace.memory.recorded
-        key = ("pattern", structure_of(workspace))
+        key = ("pattern", workspace.structure)
 
         def find() -> Pattern:
             return jacobian_pattern(workspace, self.n_equations)

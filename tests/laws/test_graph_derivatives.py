@@ -25,7 +25,7 @@ def _drawn():
 def _recorded(problem, kernel, n_out, y, yd, c):
     made = inside.recording.recorded(problem.workspace, kernel, {"out": (n_out,)}, (problem.t0, y, yd, c))
     numbers = {"t": [problem.t0], "y": y, "yd": yd, "c": [c]}
-    numbers["selection"] = inside.recording.selection_numbers(problem.workspace)
+    numbers["selection"] = problem.workspace.numbers
     return made, numbers
 
 

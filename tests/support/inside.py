@@ -123,7 +123,7 @@ class TracedCall(NamedTuple):
 def traced_kernels(problem: rbdae.Problem) -> list[TracedCall]:
     """All that have been recorded for the selection of the problem."""
     out, workspace = [], problem.workspace
-    mine = recording.structure_of(workspace)
+    mine = workspace.structure
     for key, code in workspace.memory.recorded.items():
         if code is not None and len(key) == 5 and key[-2] == mine:
             entry, shapes, sparse, *_ = key
@@ -146,7 +146,7 @@ def kernel_after_guard(problem: rbdae.Problem, kernel: TracedCall) -> Any:
     """What takes over where a guard of a kernel does not hold: code with bodies before joints where it has an order of
     its own, else plain Python."""
     workspace, plain = problem.workspace, plain_kernel(problem, kernel.entry, sparse=kernel.sparse)
-    if not recording.order_for(workspace, kernel.entry):
+    if not saddle_order.order_for(workspace, kernel.entry):
         return plain
     other = kernel.entry.bodies_first
     found = traced.traced(workspace, other, kernel.shapes, otherwise=lambda: plain, sparse=kernel.sparse)
@@ -188,7 +188,7 @@ def machine_code(made: Recording, kernel: TracedCall) -> Any:
 
 def filled(code: Any, problem: rbdae.Problem) -> Any:
     """The tables of a code with the numbers of a problem."""
-    return code.data.filled(recording.opened_numbers(problem.workspace).values)
+    return code.data.filled(problem.workspace.open_numbers.values)
 
 
 def machine_call(address: int) -> Any:

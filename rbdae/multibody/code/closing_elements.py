@@ -31,7 +31,6 @@ from rbdae.multibody.elements.rhs_elements import Assembling, add_all, few_kinds
 from rbdae.multibody.elements.rhs_recording import Joint, Motion, Recorded, keeps_directors, kept_directors
 from rbdae.multibody.elements.stored_joints import StoredJoints
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import constants, opened_numbers, structure_of
 
 FROM = 16
 """Bodies from which elements project: code of the whole model takes a second and more to record there."""
@@ -46,7 +45,7 @@ def code_of_closing(workspace: Workspace, kernel: Entry, shapes: Shapes) -> Code
     def made() -> Code | None:
         return code_of_elements(workspace, name, lambda: _elements(workspace, kernel), "tyyo", shapes)
 
-    return shared(workspace, (__name__, kernel, structure_of(workspace)), made)
+    return shared(workspace, (__name__, kernel, workspace.structure), made)
 
 
 def _apply_to(workspace: Workspace) -> bool:
@@ -75,7 +74,7 @@ class _Closing(Assembling):
     """The elements of a model."""
 
     def __init__(self, workspace: Workspace, groups: list[Group]) -> None:
-        self._workspace, own = workspace, constants(workspace)
+        self._workspace, own = workspace, workspace.open_numbers.arrays
         self._multipliers, self._internal, self._wide = False, [], False
         self._motion = Motion(("y", workspace.layout.q.stop), ("out", 0))
         self._of_bodies = [_Body(workspace, group, own) for group in groups if not group.records]
@@ -86,7 +85,7 @@ class _Closing(Assembling):
             joint.side = joint.moved + joint.at_rest * (1.0 - a) + joint.known * a
         self._keeps = keeps_directors(workspace)
         first = DIRECTORS * workspace.model.n if self._keeps else 0
-        numbers = ElementNumbers(len(opened_numbers(workspace).values))
+        numbers = ElementNumbers(len(workspace.open_numbers.values))
         self._joints = StoredJoints(of_joints, numbers, first, floored=False)
         self._work = self._joints.work
 

@@ -23,18 +23,16 @@ from rbdae.machine.python_calls import supported
 from rbdae.multibody.code.code_text import CodeText, code_text, text_of_elements, text_of_step
 from rbdae.multibody.elements import rhs_elements
 from rbdae.multibody.elements.elements import apply_to, elements_of
+from rbdae.multibody.memory.contents import on_disk
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.contents import on_disk
 from rbdae.multibody.recorded.derived import recorded_kernel
 from rbdae.multibody.recorded.recording import (
     Pattern,
     Recording,
     called,
     finished,
-    opened_numbers,
     recording_point,
     run,
-    selection_numbers,
 )
 
 LARGEST = 400_000
@@ -66,7 +64,7 @@ class Code:
 
     def context(self, workspace: Workspace) -> Context:
         """The numbers of a selection and of its model, with what they are used by."""
-        context = Context.of(selection_numbers(workspace), self.functions, self.data_of(workspace))
+        context = Context.of(workspace.numbers, self.functions, self.data_of(workspace))
         context.alive += [self.module, workspace]
         return context
 
@@ -74,7 +72,7 @@ class Code:
         """The data with the numbers of a workspace, made once for it."""
         if not len(self.data.loaded):
             return self.data
-        numbers = opened_numbers(workspace)
+        numbers = workspace.open_numbers
         known = numbers.data.get(self.data)
         if known is None:
             known = numbers.data[self.data] = self.data.filled(numbers.values)

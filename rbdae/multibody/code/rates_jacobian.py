@@ -43,7 +43,7 @@ from rbdae.multibody.elements.elimination_elements import elimination_rounds
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.in_python import in_python
-from rbdae.multibody.recorded.recording import Run, finished, own_constants, recording_point, run, selected, started
+from rbdae.multibody.recorded.recording import Run, finished, recording_point, run, started
 
 RATES_FROM = 12
 """Bodies from which this is as quick as code of the whole derivative, which takes seconds to record."""
@@ -127,7 +127,7 @@ def rates_code(workspace: Workspace, tally: Tally) -> RatesCode | None:
         twins += [_twin(workspace, Index2()), workspace]
         make = partial(_reduced_structure, workspace, *twins[:2])
     known = workspace.memory.recorded
-    key = ("rates", workspace.selection.rows.dropped, *((*selected(twin), own_constants(twin)) for twin in twins))
+    key = ("rates", workspace.selection.rows.dropped, *((*twin.selected, twin.own_constants) for twin in twins))
     if key not in known:
         with workspace.memory.preparation, collector_off():
             known[key] = _made(make)

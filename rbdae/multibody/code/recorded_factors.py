@@ -32,19 +32,11 @@ from rbdae.machine.straight import LONGEST
 from rbdae.multibody.code.code import Code, compiled
 from rbdae.multibody.code.code_text import CodeText, code_text
 from rbdae.multibody.code.traced import own_point, shared
+from rbdae.multibody.memory.contents import on_disk
+from rbdae.multibody.memory.saddle_order import GRID, rounded
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.contents import on_disk
 from rbdae.multibody.recorded.derived import recorded_kernel
-from rbdae.multibody.recorded.recording import (
-    GRID,
-    Pattern,
-    Recording,
-    first_numbers,
-    opened_numbers,
-    recording_point,
-    rounded,
-    structure_of,
-)
+from rbdae.multibody.recorded.recording import Pattern, Recording, recording_point
 
 _SIZES = 10.0, 1e4, 1e8
 """Of c, where pivots are chosen: the first steps of a run have large ones."""
@@ -97,7 +89,7 @@ def factors_of(workspace: Workspace, wanted: Wanted) -> FactorCode | Tables | No
     if workspace.code_calls_python or wanted.code.functions:
         return None
     known = workspace.memory.recorded
-    key = ("factors", wanted.kernel, structure_of(workspace), wanted.code.variant)
+    key = ("factors", wanted.kernel, workspace.structure, wanted.code.variant)
     if key not in known:
         point, family = _point(workspace), workspace.memory.known
         last, order = family.get(key, (b"", None))
@@ -120,10 +112,10 @@ def _by_pivots(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[Any
 
 def _point(workspace: Workspace) -> bytes:
     """A name of what `rounded` gives: signs and exponents of numbers, and places on the grid."""
-    regular, numbers = workspace.memory.regular, opened_numbers(workspace).values if workspace.memory.opened else _NONE
+    regular, numbers = workspace.memory.regular, workspace.open_numbers.values if workspace.memory.opened else _NONE
     moves = workspace.layout.n_differential if len(regular) == workspace.layout.n else 0
     binades: Any = (np.sqrt(2.0) * numbers).view(np.int64) >> 52
-    places: Any = np.rint(GRID * np.concatenate([regular[:moves], first_numbers(workspace)])) + 0.0
+    places: Any = np.rint(GRID * np.concatenate([regular[:moves], workspace.first_numbers])) + 0.0
     out: bytes = binades.tobytes() + places.tobytes()
     return out
 
@@ -156,7 +148,7 @@ def _samples(workspace: Workspace, wanted: Wanted, *, exact: bool) -> list[list[
     rng, n, code = np.random.default_rng(5), workspace.layout.n, wanted.code
     numbers, y, selection = rounded(workspace)
     if exact:
-        numbers, selection = opened_numbers(workspace).values, first_numbers(workspace)
+        numbers, selection = workspace.open_numbers.values, workspace.first_numbers
     context = Context.of(selection, (), code.data.filled(numbers))
     run = PROTOTYPE(code.module["machine"])
     beside = y + 1e-2 * rng.standard_normal(n), rng.standard_normal(n)

@@ -21,17 +21,11 @@ from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.machine.function import OTHERWISE, PROTOTYPE, Context, MachineFunction, Shapes, trampoline
 from rbdae.machine.python_calls import callable_from_python
 from rbdae.multibody.code.code import Code, Wanted, code_of
+from rbdae.multibody.memory.contents import all_recorded, contents
+from rbdae.multibody.memory.saddle_order import order_for
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.contents import all_recorded, contents
 from rbdae.multibody.recorded.in_python import in_python
-from rbdae.multibody.recorded.recording import (
-    Pattern,
-    first_numbers,
-    opened_numbers,
-    order_for,
-    recording_point,
-    structure_of,
-)
+from rbdae.multibody.recorded.recording import Pattern, recording_point
 
 Kernel = Callable[..., None]
 
@@ -124,7 +118,7 @@ def traced(
     if not workspace.memory.traced:
         return None
     order = order_for(workspace, kernel)
-    key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace), order)
+    key = (kernel, tuple(shapes.items()), sparse, workspace.structure, order)
     known = workspace.memory.recorded
     code = known.get(key, _UNKNOWN)
     if code is _UNKNOWN:
@@ -167,7 +161,7 @@ def _found(
 
 def own_point(workspace: Workspace) -> bytes:
     """A digest of the numbers, the state and the selection at which conditions are answered."""
-    arrays = opened_numbers(workspace).values, workspace.memory.regular, first_numbers(workspace)
+    arrays = workspace.open_numbers.values, workspace.memory.regular, workspace.first_numbers
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).digest()
 
 
@@ -176,7 +170,7 @@ def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     data = code.data_of(workspace)
     if not data.sound or not code.guarded:
         return data.sound
-    context = Context.of(first_numbers(workspace), code.functions, data)
+    context = Context.of(workspace.first_numbers, code.functions, data)
     t, y, yd, c = recording_point(workspace, shapes)
     out = np.empty(prod(shapes["out"]))
     run = PROTOTYPE(code.module["machine"])

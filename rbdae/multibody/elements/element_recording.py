@@ -22,13 +22,9 @@ from rbdae.graph.symbols import NotStraight, Recorder, Symbol
 from rbdae.kernels.symbolic import opened
 from rbdae.machine.elements import Place, Result
 from rbdae.multibody.elements.element_groups import OF_FORCES, Group, further_rows, groups_of, inputs_of, unknowns_of
-from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers, records_with
+from rbdae.multibody.memory.open_numbers import OpenNumbers, records_with
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.recording import (
-    constants,
-    first_numbers,
-    opened_numbers,
-    places_of_selected,
     recording_point,
     symbolic_memory,
 )
@@ -43,11 +39,11 @@ def places_of_selection(workspace: Workspace, group: Group, number: int) -> Plac
 
     Raises NotStraight if it is neither.
     """
-    first = places_of_selected(workspace, "inputs").start
+    first = workspace.places_of("inputs").start
     for read in inputs_of(workspace.arrays, len(group.bodies), group.records).T:
         if number == first + read[0]:
             return Place("selection", "", first + read)
-    first = places_of_selected(workspace, "references").start
+    first = workspace.places_of("references").start
     for bodies in group.bodies.T:
         at = number - first - DIRECTORS * int(bodies[0])
         if 0 <= at < DIRECTORS and bodies[0] < workspace.model.n:
@@ -70,7 +66,7 @@ class _Recorded:
 
     def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any]) -> None:
         self._workspace, self._group, self._own = workspace, group, own
-        self._numbers = Numbers(opened_numbers(workspace), group)
+        self._numbers = Numbers(workspace.open_numbers, group)
         of_bodies, of_states, of_rows = unknowns_of(workspace, group)
         self._unknowns = np.hstack([of_bodies, of_states, of_rows])
         more_of_bodies, more_of_rows = (further_rows(workspace, of) for of in (of_bodies, of_rows))
@@ -202,10 +198,10 @@ class Numbers:
         self._places: dict[str, Ints] = {}
         first, known = {}, dict[bytes, int]()
         count = 0
-        for name, part in numbers.arrays.items():
+        for name, part in numbers.parts.items():
             first[name], count = count, count + len(part.values)
         for name, records in group.numbered.items():
-            places = numbers.arrays[name].places[records]  # (elements, records, floats)
+            places = numbers.parts[name].places[records]  # (elements, records, floats)
             mine = np.zeros(places.shape[1:], dtype=np.int64)
             for record, column in np.argwhere(places[0] != 0).tolist():
                 at = np.abs(places[:, record, column]) - 1 + first[name]
@@ -271,7 +267,7 @@ def memory_of_first(
 def _recorder(workspace: Workspace, numbers: Numbers) -> Recorder:
     n = workspace.layout.n
     t, y, yd, c = recording_point(workspace, {"y": (n,), "yd": (n,)})
-    inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace), "numbers": numbers.values}
+    inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": workspace.first_numbers, "numbers": numbers.values}
     return Recorder(inputs, _MOST_NODES)
 
 
@@ -281,6 +277,6 @@ def recorded_elements(workspace: Workspace) -> list[_Recorded]:
     Raises NotStraight where a condition on the state has to fall as it does there.
     """
     if workspace.elements is None:
-        own = constants(workspace, RECORDS)
+        own = workspace.open_numbers.arrays
         workspace.elements = [_Recorded(workspace, group, own) for group in groups_of(workspace)]
     return workspace.elements

@@ -30,7 +30,7 @@ from rbdae.multibody.elements.element_groups import of_elements
 from rbdae.multibody.elements.element_kinds import in_lanes, shortened
 from rbdae.multibody.elements.element_recording import recorded_elements
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import Pattern, opened_numbers
+from rbdae.multibody.recorded.recording import Pattern
 
 RESIDUAL_FROM, JACOBIAN_FROM = 40, 12
 """Bodies from which elements are quicker than code of the whole model (docs/decisions.md)."""
@@ -148,5 +148,5 @@ def _summed(workspace: Workspace, size: int, results_of: Callable[[Any], list[tu
             kinds.append(in_lanes(graph, order, results, places, {}, len(results[0].place.at), {}, most=1))
     runs = [Run(k, 0, kind.count) for k, kind in enumerate(kinds)]
     zeros = size if cleared or not written.all() else 0
-    numbers = Tape.of_inputs(len(opened_numbers(workspace).values))
+    numbers = Tape.of_inputs(len(workspace.open_numbers.values))
     return Elements(kinds, runs, (0, zeros), 1, numbers)

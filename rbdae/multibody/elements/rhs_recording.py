@@ -37,7 +37,7 @@ from rbdae.machine.elements import Place, Result
 from rbdae.multibody.elements.element_groups import Group
 from rbdae.multibody.elements.element_recording import DIRECTORS, NATURAL, Numbers, memory_of_first
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import first_numbers, opened_numbers, recording_point
+from rbdae.multibody.recorded.recording import recording_point
 from rbdae.rotations.chart import CHARTS
 
 _MOST_NODES = 100_000
@@ -84,10 +84,10 @@ class Recorded:
         ]
         self.n_q, self.n_v = (sum(sizes) for sizes in zip(*self._sizes, strict=True))
         self.n_s = int(workspace.arrays["elements"]["n_states"][group.records.get("elements", _NONE)[:1]].sum())
-        numbers = Numbers(opened_numbers(workspace), group)
+        numbers = Numbers(workspace.open_numbers, group)
         self.columns, self.loaded = numbers.columns, LoadedNumbers(numbers.values)
         at = {"y": self._at_point(), "free": np.linspace(0.3, 0.7, self.n_v)}
-        self.recorder = Recorder({"t": [0.1234], **at, "selection": first_numbers(workspace)}, _MOST_NODES)
+        self.recorder = Recorder({"t": [0.1234], **at, "selection": workspace.first_numbers}, _MOST_NODES)
         self.m = self._memory(numbers, own)
 
     @property

@@ -8,6 +8,7 @@ and the kernels of either find their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -16,7 +17,7 @@ from rbdae._arrays import Mat, Vec, copied
 from rbdae._frozen import refuse_copies
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.memory import head_of
+from rbdae.kernels.memory import Content, head_of, named
 from rbdae.kernels.symbolic import KernelMemory, objects
 from rbdae.kernels.user_functions import raising
 from rbdae.multibody.choices.layout import Layout
@@ -55,12 +56,8 @@ class Workspace:
         self._sizes: dict[str, int] = {}
         self._singular = 0
         self.slopes: Mapping[str, Mapping[str, Any]] = {}  # of records by fields, along a parameter
-        self.open_numbers: OpenNumbers | None = None
-        self.of_same_records: Workspace | None = None  # has the same numbers of the model
         self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.elements.element_recording`
-        self.order: tuple[tuple[int, ...], ...] | None = None  # of elimination, once asked for: the same
-        self.structure: tuple[Any, ...] | None = None  # once asked for: `rbdae.multibody.recorded.recording`
-        self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recorded.recording`
+        self.order: tuple[tuple[int, ...], ...] | None = None  # once asked for: `rbdae.multibody.memory.saddle_order`
         self.inputs_at: list[Vec] = []  # all places where code of this workspace reads the values of inputs
         if selection.rows.dropped:
             self.arrays["primitives"] = _with_kept_rows(memory, selection.rows.dropped)
@@ -86,9 +83,8 @@ class Workspace:
         return Workspace, (self.memory, self.selection)
 
     def own(self, name: str, array: Any) -> None:
-        """An array in place of the shared one."""
+        """An array in place of the shared one, before numbers or code are asked for."""
         self._arrays[name] = self.arrays[name] = array
-        self.numbers = self.open_numbers = self.elements = self.structure = self.order = None
 
     def write_inputs(self, values: Vec) -> None:
         """Write values of the inputs where all code of this workspace reads them. The selection says nothing of them:
@@ -152,10 +148,63 @@ class Workspace:
             rows = self.model.n * len(settings.chart.internal) + layout.n_rows - len(self.selection.rows.dropped)
         return layout.n + len(settings.formulation.further_levels) * rows
 
+    # ------------------------------------------------------------ the selection's and the model's numbers
+
+    @cached_property
+    def selected(self) -> dict[str, Any]:
+        """The arrays that the selection decides; R_ref = I is written out where charts can be centred."""
+        out = {name: self._arrays[name] for name in named(Content.SELECTION) if name in self._arrays}
+        if self.settings.chart.centre and "references" not in out:
+            out["references"] = np.tile(np.eye(3), (self.model.n, 1, 1))
+        return out
+
+    @cached_property
+    def numbers(self) -> Vec:
+        """All numbers of the selection, one after the other: the input ``"selection"``. All code of a workspace reads
+        them at one place."""
+        out: Vec = np.concatenate([np.zeros(1), *(array.ravel() for array in self.selected.values())])
+        if "inputs" in self._arrays:
+            self.inputs_at.append(out[self.places_of("inputs")])
+        return out
+
     @property
-    def n_bytes(self) -> int:
-        """The size of all arrays."""
-        return sum(array.nbytes for array in self.arrays.values())
+    def first_numbers(self) -> Vec:
+        """The selection at which conditions are answered: that of the memory's first problem, if it is as long."""
+        first = self.memory.numbers
+        return first if len(first) == len(self.numbers) else self.numbers
+
+    def places_of(self, wanted: str) -> slice:
+        """The places of an array among the numbers of the selection; none if it is not there."""
+        first = 1
+        for name, array in self.selected.items():
+            if name == wanted:
+                return slice(first, first + array.size)
+            first += array.size
+        return slice(first, first)
+
+    def arrays_in(self, numbers: Any) -> dict[str, Any]:
+        """The arrays of a selection with these numbers, or symbols."""
+        return {name: numbers[self.places_of(name)].reshape(array.shape) for name, array in self.selected.items()}
+
+    @cached_property
+    def open_numbers(self) -> OpenNumbers:
+        """The numbers of the model that are inputs of open code."""
+        return OpenNumbers({name: self.arrays[name] for name in RECORDS})
+
+    @cached_property
+    def own_constants(self) -> tuple[tuple[str, bytes], ...]:
+        """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of
+        what is recorded, so code is not shared with workspaces in which they are different."""
+        opened = self.memory.opened
+        constant = named(Content.PATTERN) if opened else named(Content.NUMBERS, Content.STRUCTURE, Content.PATTERN)
+        own = [(name, self.arrays[name].tobytes()) for name in sorted(self._arrays.keys() & set(constant))]
+        return (("open", self.open_numbers.digest), *own) if opened else tuple(own)
+
+    @cached_property
+    def structure(self) -> tuple[Any, ...]:
+        """All that code depends on, beside its kernel and its memory: dropped joint rows, the arrays of the selection,
+        and own constants."""
+        return self.selection.rows.dropped, tuple(self.selected), self.own_constants
 
     # ------------------------------------------------------------ kernels
 
@@ -202,7 +251,7 @@ class Workspace:
         if selection.rows.dropped == self.selection.rows.dropped and self._arrays.keys().isdisjoint(
             {*RECORDS} - {"tree_velocities"}
         ):
-            out.of_same_records = self.of_same_records or self
+            out.open_numbers = self.open_numbers
         return out
 
     def make_newton(self) -> None:

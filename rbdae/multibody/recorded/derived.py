@@ -31,7 +31,6 @@ from rbdae.multibody.recorded.recording import (
     Recording,
     Run,
     finished,
-    places_of_selected,
     recorded,
     run,
 )
@@ -86,7 +85,7 @@ def derivative_rows(
     outputs = [recorder.number(value) for value in ran.out]
     one, c = g.const(1.0), g.node("input", "c", 0)
     if kernel.by == "inputs":
-        by = [symbol.node for symbol in recorder.inputs("selection")[places_of_selected(workspace, "inputs")]]
+        by = [symbol.node for symbol in recorder.inputs("selection")[workspace.places_of("inputs")]]
     else:
         by = inputs_of(g, "y", n) if kernel.by == "state" else inputs_of(g, "parameter", 1)
     seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(by)}

@@ -20,7 +20,7 @@ from rbdae.kernels.entry import Entry
 from rbdae.machine.function import Shapes
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import recorded_kernel
-from rbdae.multibody.recorded.recording import Pattern, selection_numbers
+from rbdae.multibody.recorded.recording import Pattern
 
 _MOST = 8
 """Recordings that are kept."""
@@ -57,7 +57,7 @@ class Recorded:
         if key in self._too_long:
             self._on_floats(*arguments)
             return
-        inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(self._workspace)}
+        inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": self._workspace.numbers}
         inputs["parameter"] = [0.0]
         known = self._known.setdefault(key, [])
         for function, falls in known:

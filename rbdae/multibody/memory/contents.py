@@ -16,7 +16,6 @@ from rbdae.kernels.memory import Content, named
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.open_numbers import ADDRESSES
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import own_constants, selected
 
 _SETTINGS = ("structure", "n_independent", "sparse", "redundant")
 
@@ -54,8 +53,8 @@ def _of_library(workspace: Workspace, kernel: str) -> tuple[object, ...] | None:
     own = all(name.startswith(f"{__package__.partition('.')[0]}.") for name in (kernel, chart.parameters.__module__))
     if not own or not _sources():
         return None
-    chosen = [(name, array.shape) for name, array in selected(workspace).items()]
-    of_selection = (own_constants(workspace), workspace.selection.rows.dropped, chosen)
+    chosen = [(name, array.shape) for name, array in workspace.selected.items()]
+    of_selection = (workspace.own_constants, workspace.selection.rows.dropped, chosen)
     return memory.settings.formulation.name, chart.name, contents(memory)[-1], kernel, _sources(), of_selection
 
 
@@ -69,8 +68,8 @@ def all_recorded(memory: Memory) -> bool:
 
 def _digest(memory: Memory) -> bytes:
     """Sizes and kinds, which bodies, joints and forces act on which, and the user's functions; where code does not load
-    the numbers of the model (`rbdae.multibody.recorded.recording.own_constants` tells these apart), they as well, and
-    the state and the selection at which conditions are answered."""
+    the numbers of the model (`Workspace.own_constants` tells these apart), they as well, and the state and the
+    selection at which conditions are answered."""
     arrays = {name: memory.arrays[name] for name in named(Content.STRUCTURE)}
     if not memory.opened:
         arrays |= {name: _without_addresses(memory.arrays[name]) for name in named(Content.NUMBERS)}
