@@ -15,7 +15,7 @@ import numpy as np
 from rbdae import graph as graphs
 from rbdae import machine
 from rbdae.graph.factoring import Factored, factored
-from rbdae.graph.order import deepest_first, few_alive
+from rbdae.graph.order import deepest_first
 from rbdae.machine.data import Data, Table
 from rbdae.machine.element_text import declarations
 from rbdae.machine.elements import Elements, scheduled
@@ -163,7 +163,5 @@ def in_order(recording: Recording, outputs: list[int]) -> tuple[Factored, list[i
     of = Factored(graph, outputs, guards)
     if as_it_comes():
         return of, graph.needed([*guards, *outputs])
-    short = factored(graph, outputs, guards, recording.alike)
-    if short is None:
-        return of, deepest_first(graph, [*guards, *outputs])
-    return short, few_alive(short.graph, [*short.guards, *short.outputs])
+    of = factored(graph, outputs, guards, recording.alike) or of
+    return of, deepest_first(of.graph, [*of.guards, *of.outputs])

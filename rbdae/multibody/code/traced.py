@@ -10,13 +10,14 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from math import prod
 from typing import Any, TypeVar, final
 
 import numpy as np
 
 from rbdae import _process
+from rbdae._arrays import address_of
 from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.machine.function import OTHERWISE, PROTOTYPE, Context, MachineFunction, Shapes, trampoline
 from rbdae.machine.python_calls import callable_from_python
@@ -48,11 +49,13 @@ class Elsewhere:
     """The kernel in Python, made when a guard does not hold for the first time."""
 
     def __init__(self, make: Callable[[], Kernel], tally: Tally) -> None:
-        self._make, self._tally = cache(make), tally
+        self._make, self._tally = make, tally
+        self._kernel: Kernel | None = None
 
     def __call__(self, *arguments: Any) -> None:
         self._tally.count += 1
-        self._make()(*arguments)
+        self._kernel = self._kernel or self._make()
+        self._kernel(*arguments)
 
 
 @final
@@ -70,24 +73,29 @@ class TracedKernel:
     @cached_property
     def call(self) -> Kernel:
         """The kernel that Python calls."""
-        code, context = self.code, self.code.context(self._workspace)
+        code, context = self.code, self._context()
         address = code.module["python"]
         made = callable_from_python(address, self._name, context, code.signs, code.shapes, self.elsewhere)
         return self._workspace.raising(made) if code.functions else made
 
+    def _context(self) -> Context:
+        """A context for a single caller."""
+        found: Context | None = self._workspace.contexts.pop(self.code, None)
+        return self.code.context(self._workspace) if found is None else found
+
     def bare(self) -> MachineFunction:
         """The C function, with a context of its own; it returns 1 where a guard does not hold."""
-        context = self.code.context(self._workspace)
+        context = self._context()
         return MachineFunction(self.code.module["machine"], context.address, context, [])
 
     def function(self) -> MachineFunction:
         """The C function. Where a user's function is Python, it goes through Python, too, for its exceptions."""
         if self.code.functions and self._workspace.calls_python:
             return trampoline(self.call, self.code.signs, self.code.shapes)
-        context = self.code.context(self._workspace)
+        context = self._context()
         errors: list[BaseException] = []
         if self.code.guarded:
-            other = trampoline(self.elsewhere, self.code.signs, self.code.shapes)
+            other = trampoline(self.elsewhere, self.code.signs, self.code.shapes, context.address)
             context[OTHERWISE] = other.address
             context.alive.append(other)
             errors = other.errors
@@ -167,15 +175,18 @@ def own_point(workspace: Workspace) -> bytes:
 
 def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     """Whether conditions fall as the code has them where this workspace answers them, and its numbers are finite."""
-    data = code.data_of(workspace)
+    data, first = code.data_of(workspace), workspace.first_numbers
     if not data.sound or not code.guarded:
         return data.sound
-    context = Context.of(workspace.first_numbers, code.functions, data)
+    if first.tobytes() == workspace.numbers.tobytes():
+        context = workspace.contexts[code] = code.context(workspace)
+    else:
+        context = Context.of(first, code.functions, data)
     t, y, yd, c = recording_point(workspace, shapes)
-    out = np.empty(prod(shapes["out"]))
-    run = PROTOTYPE(code.module["machine"])
-    holds: bool = run(context.address, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data) != 1
-    return holds
+    out, run = np.empty(prod(shapes["out"])), PROTOTYPE(code.module["machine"])
+    arrays = y, yd.copy(), out
+    state, rates, place = map(address_of, arrays)
+    return int(run(context.address, t, state, rates, c, place)) != 1
 
 
 _RECENT: OrderedDict[Any, Any] = OrderedDict()

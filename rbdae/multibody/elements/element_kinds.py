@@ -13,7 +13,7 @@ from rbdae._arrays import Ints
 from rbdae.graph.factoring import factored
 from rbdae.graph.graph import Graph, operands
 from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
-from rbdae.graph.order import deepest_first, few_alive
+from rbdae.graph.order import deepest_first
 from rbdae.graph.replacing import made
 from rbdae.graph.symbols import Condition, Recorder
 from rbdae.machine.element_text import IN_LANES
@@ -38,7 +38,7 @@ def shortened(graph: Graph, results: list[Result], guards: Mapping[int, bool] = 
     if short is None:
         return graph, deepest_first(graph, [*guards, *nodes]), results, dict(guards)
     results = [r._replace(node=node) for r, node in zip(results, short.outputs, strict=True)]
-    return short.graph, few_alive(short.graph, [*short.guards, *short.outputs]), results, short.guards
+    return short.graph, deepest_first(short.graph, [*short.guards, *short.outputs]), results, short.guards
 
 
 def in_lanes(

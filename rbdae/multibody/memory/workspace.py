@@ -58,6 +58,7 @@ class Workspace:
         self.slopes: Mapping[str, Mapping[str, Any]] = {}  # of records by fields, along a parameter
         self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.elements.element_recording`
         self.order: tuple[tuple[int, ...], ...] | None = None  # once asked for: `rbdae.multibody.memory.saddle_order`
+        self.contexts: dict[Any, Any] = {}  # of code that has been tried, for its first caller
         self.inputs_at: list[Vec] = []  # all places where code of this workspace reads the values of inputs
         if selection.rows.dropped:
             self.arrays["primitives"] = _with_kept_rows(memory, selection.rows.dropped)
