@@ -253,7 +253,7 @@ def _with_floor(workspace: Workspace, choices: Choices, start: Start) -> Workspa
     if not (choices.may_drop and workspace.model.tree.closing and not workspace.settings.reduced):
         return workspace
     rows = with_pivot_floor(workspace, workspace.selection.rows, start.t0, start.y0, SUSPENDED_FROM)
-    return workspace.with_selection(workspace.selection.with_rows(rows))
+    return workspace.with_selection(replace(workspace.selection, rows=rows))
 
 
 # ---------------------------------------------------------------- the user's choices

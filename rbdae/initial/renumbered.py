@@ -74,7 +74,7 @@ def renumbered(problem: Problem, new: Changed, *, held: bool) -> Problem | None:
     start = consistent_start(Interpretation(workspace), problem.t0, y0, assembly)
     if selection.rows.pivot_floor is not None and not constants:
         rows = with_pivot_floor(workspace, selection.rows, problem.t0, start.y0, SUSPENDED_FROM)
-        selection = selection.with_rows(rows)
+        selection = replace(selection, rows=rows)
     if selection is not old.selection:
         workspace = _selecting(workspace, selection)
     out = Problem.of(workspace, start, problem.velocity, problem.again)
@@ -166,7 +166,7 @@ def _as_strong(problem: Problem, model: Model, assembly: Assembly) -> Selection:
         return selection
     velocities: Velocities = problem.workspace.memory.known["velocities"]
     strong = strength(model, velocities.joint_matrix, rows.dropped)
-    return selection.with_rows(replace(rows, strength=strong))
+    return replace(selection, rows=replace(rows, strength=strong))
 
 
 def _records(model: Model) -> tuple[int, ...]:

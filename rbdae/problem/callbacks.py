@@ -359,7 +359,7 @@ def _step(
     kernel, size = ImplicitStep(scheme.newton, scheme.advance), workspace.layout.n
     shapes: Shapes = {"y": (size,), "yd": (2 * n + MEMORY,), "out": (size,)}
     found = traced(workspace, kernel, shapes)
-    return None if found is None else found.bare()
+    return None if found is None else found.code.function(workspace)
 
 
 def _refused(workspace: Workspace, scheme: Scheme) -> str:

@@ -112,7 +112,7 @@ def _dense(matrix: Matrix) -> Mat:
 def _with_all_rows(workspace: Workspace) -> Workspace:
     """A workspace in which no joint row is dropped. The square system of the null-space form has no room for the
     others: its matrices are those of index-0, with the same velocities (xdot, Omega)."""
-    selection = workspace.selection.with_rows(KeptRows())
+    selection = replace(workspace.selection, rows=KeptRows())
     if not workspace.selection.rows.dropped:
         return workspace
     if not workspace.settings.reduced:

@@ -322,7 +322,7 @@ class Problem:
     def _read_under(self, inputs: Vec) -> Problem:
         """This problem with other inputs, for one reading."""
         if self.selection.rows.dropped:  # other rows may be taken, by other workspaces
-            return self.with_selection(self.selection.with_inputs(inputs.copy()))
+            return self.with_selection(replace(self.selection, inputs=inputs.copy()))
         self._driven.workspace.write_inputs(inputs)
         return self._driven
 
@@ -344,7 +344,7 @@ class Problem:
         out = self.again(self, self.system.with_sources(sources)) if sources else self
         new, known = inputs_of(out.workspace), self.inputs
         before: Vec = np.array([known.get(each.name, each.value) for each in new])
-        chosen = self.selection.with_inputs(values_of("with_inputs", places_of(out.workspace), numbers, before))
+        chosen = replace(self.selection, inputs=values_of("with_inputs", places_of(out.workspace), numbers, before))
         out, y0 = out.with_selection(chosen), self.y0
         if follows_inputs(out.workspace):
             y0 = out.project(self.t0, y0)
@@ -358,7 +358,7 @@ class Problem:
         for name, value in values.items():
             new[places[name]] = value
         refuse_jumps(self.workspace, t, old, new)
-        return self.with_selection(self.selection.with_inputs(new))._begun(t, y)
+        return self.with_selection(replace(self.selection, inputs=new))._begun(t, y)
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:
         """New switches for a segment of a run that begins at `y0`."""

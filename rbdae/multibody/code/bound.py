@@ -1,4 +1,4 @@
-"""`bound`: a kernel on a workspace, of any lengths of its arguments: machine code of this model, or Python."""
+"""`BoundKernel`: a kernel on a workspace, of any lengths of its arguments: machine code of this model, or Python."""
 
 from __future__ import annotations
 
@@ -69,8 +69,3 @@ class BoundKernel:
         if lengths not in self._traced:
             self._traced[lengths] = traced(self._workspace, self._kernel, self._shapes(lengths))
         return self._traced[lengths]
-
-
-def bound(workspace: Workspace, kernel: Entry) -> BoundKernel:
-    """A kernel on a workspace."""
-    return BoundKernel(workspace, kernel)

@@ -16,7 +16,7 @@ from rbdae.graph.symbols import NotStraight
 from rbdae.machine.cache import note, noted, say_once
 from rbdae.machine.data import Data
 from rbdae.machine.elements import Elements
-from rbdae.machine.function import Context, Shapes
+from rbdae.machine.function import Context, MachineFunction, Shapes
 from rbdae.machine.implicit_step import MEMORY
 from rbdae.machine.module import Module, NoMachineCode, Written, collector_off, from_cache
 from rbdae.machine.python_calls import supported
@@ -67,6 +67,11 @@ class Code:
         context = Context.of(workspace.numbers, self.functions, self.data_of(workspace))
         context.alive += [self.module, workspace]
         return context
+
+    def function(self, workspace: Workspace, context: Context | None = None) -> MachineFunction:
+        """The C function for a workspace; it returns 1 where a guard does not hold."""
+        context = self.context(workspace) if context is None else context
+        return MachineFunction(self.module["machine"], context.address, context, [])
 
     def data_of(self, workspace: Workspace) -> Data:
         """The data with the numbers of a workspace, made once for it."""

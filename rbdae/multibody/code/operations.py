@@ -14,7 +14,7 @@ from rbdae.graph.graph import FUNCTIONS, OF_TWO, Graph, Node
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.elements import Kind
 from rbdae.multibody.code.code import Wanted
-from rbdae.multibody.code.code_text import in_order, is_long
+from rbdae.multibody.code.code_text import is_long, shortened
 from rbdae.multibody.elements.elements import apply_to, elements_of
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import recorded_kernel
@@ -92,7 +92,7 @@ def counted(workspace: Workspace, wanted: Wanted) -> Operations:
     stored = [k for k in recording.outputs if recording.graph.value(k) != 0.0]
     if is_long(needed, stored):
         return _summed(_seen(recording.graph, needed))
-    of, order = in_order(recording, recording.outputs)
+    of, order = shortened(recording, recording.outputs)
     return _summed(_seen(of.graph, order))
 
 

@@ -27,7 +27,7 @@ from rbdae.formulations.explicit import Index0
 from rbdae.formulations.hamiltonian import Hamiltonian
 from rbdae.formulations.null_space import NullSpace
 from rbdae.formulations.projected import Projected0, Projected1
-from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
+from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.cache import say_once
 from rbdae.machine.function import MachineFunction, trampoline
@@ -77,10 +77,7 @@ class RatesCode:
 
     def __init__(self, workspace: Workspace, twins: Sequence[Workspace], found: Structure, tally: Tally) -> None:
         self._workspace, self._tally = workspace, tally
-        parts = []
-        for code, twin in zip(found.parts, twins, strict=True):
-            context = code.context(twin)
-            parts.append(MachineFunction(code.module["machine"], context.ctypes.data, (context, twin), []))
+        parts = [code.function(twin) for code, twin in zip(found.parts, twins, strict=True)]
         n = workspace.layout.n
         self._shapes: dict[str, tuple[int, ...]] = {"y": (n,), "out": (n, n)}
         floor = workspace.selection.rows.pivot_floor
@@ -205,9 +202,7 @@ def _as_a_whole(twin: Workspace, first: int = 0) -> tuple[Code, Entries]:
 def _recorded(workspace: Workspace, ran: Run, n: int, values: list[Any]) -> tuple[Code, Entries]:
     """Values and their derivatives by two vectors of n numbers."""
     g, rows = ran.recorder.graph, [ran.recorder.number(value) for value in values]
-    one = g.const(1.0)
-    by = [*inputs_of(g, "y", n), *inputs_of(g, "yd", n)]
-    found = tangents(g, rows, {node: {j: one} for j, node in enumerate(by)})
+    found = jacobian(g, rows, [*inputs_of(g, "y", n), *inputs_of(g, "yd", n)])
     entries = [(i, j) for i, row in enumerate(found) for j in sorted(row)]
     recording = finished(workspace, ran, [*rows, *(found[i][j] for i, j in entries)])
     shapes: dict[str, tuple[int, ...]] = {"y": (n,), "yd": (n,), "out": (len(rows) + len(entries),)}

@@ -26,7 +26,7 @@ from rbdae.graph.pivots import Plan, SingularPattern, plan, with_pivots
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.cache import bytes_from_cache, note, noted, say_once
 from rbdae.machine.factors import BoundFactors, Tables, tables
-from rbdae.machine.function import PROTOTYPE, Context, MachineFunction, Shapes
+from rbdae.machine.function import PROTOTYPE, Context, Shapes
 from rbdae.machine.module import NoMachineCode, collector_off
 from rbdae.machine.straight import LONGEST
 from rbdae.multibody.code.code import Code, compiled
@@ -69,11 +69,8 @@ class FactorCode:
 
     def bound(self, workspace: Workspace) -> BoundFactors:
         """The two functions for the selection of a workspace."""
-        found = []
-        for code in (self.factors, self.solve):
-            context = code.context(workspace)
-            found.append(MachineFunction(code.module["machine"], context.address, context, []))
-        return BoundFactors((found[0], found[1]), self.size, self.order)
+        functions = self.factors.function(workspace), self.solve.function(workspace)
+        return BoundFactors(functions, self.size, self.order)
 
 
 class Wanted(NamedTuple):

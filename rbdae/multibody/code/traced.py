@@ -83,23 +83,18 @@ class TracedKernel:
         found: Context | None = self._workspace.contexts.pop(self.code, None)
         return self.code.context(self._workspace) if found is None else found
 
-    def bare(self) -> MachineFunction:
-        """The C function, with a context of its own; it returns 1 where a guard does not hold."""
-        context = self._context()
-        return MachineFunction(self.code.module["machine"], context.address, context, [])
-
     def function(self) -> MachineFunction:
         """The C function. Where a user's function is Python, it goes through Python, too, for its exceptions."""
         if self.code.functions and self._workspace.calls_python:
             return trampoline(self.call, self.code.signs, self.code.shapes)
         context = self._context()
-        errors: list[BaseException] = []
+        out = self.code.function(self._workspace, context)
         if self.code.guarded:
             other = trampoline(self.elsewhere, self.code.signs, self.code.shapes, context.address)
             context[OTHERWISE] = other.address
             context.alive.append(other)
-            errors = other.errors
-        return MachineFunction(self.code.module["machine"], context.address, context, errors)
+            out.errors = other.errors
+        return out
 
 
 def traced(

@@ -13,7 +13,6 @@ from rbdae._arrays import Ints
 from rbdae.graph.factoring import factored
 from rbdae.graph.graph import Graph, operands
 from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
-from rbdae.graph.order import deepest_first
 from rbdae.graph.replacing import made
 from rbdae.graph.symbols import Condition, Recorder
 from rbdae.machine.element_text import IN_LANES
@@ -36,9 +35,9 @@ def shortened(graph: Graph, results: list[Result], guards: Mapping[int, bool] = 
     nodes = [result.node for result in results]
     short = None if as_it_comes() else factored(graph, nodes, guards, {})
     if short is None:
-        return graph, deepest_first(graph, [*guards, *nodes]), results, dict(guards)
+        return graph, graph.needed([*guards, *nodes]), results, dict(guards)
     results = [r._replace(node=node) for r, node in zip(results, short.outputs, strict=True)]
-    return short.graph, deepest_first(short.graph, [*short.guards, *short.outputs]), results, short.guards
+    return short.graph, short.graph.needed([*short.guards, *short.outputs]), results, short.guards
 
 
 def in_lanes(
@@ -108,7 +107,7 @@ class Written:
             graph, order, results, guards = shortened(self.recorder.graph, self.results, self._guards)
             return in_lanes(graph, order, results, self._inputs, {}, len(results[0].place.at), guards, most=most)
         graph, results = self.recorder.graph, self.results
-        order = deepest_first(graph, [*self._guards, *(result.node for result in results)])
+        order = graph.needed([*self._guards, *(result.node for result in results)])
         return in_lanes(graph, order, results, self._inputs, {}, len(results[0].place.at), self._guards, most=1)
 
 
@@ -191,7 +190,7 @@ def recorded_kind(
     Graphs with quotients of long sums are written `as_recorded`: a search for fewer operations takes minutes there."""
     results = [r for r in results if graph.value(r.node) != 0.0 or not r.adds]
     if as_recorded:
-        order = deepest_first(graph, [*guards, *(result.node for result in results)])
+        order = graph.needed([*guards, *(result.node for result in results)])
     else:
         graph, order, results, guards = shortened(graph, results, guards)
     n = len(of.group.bodies)

@@ -8,13 +8,12 @@ and the kernels of either find their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, copied
-from rbdae._frozen import refuse_copies
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import Content, head_of, named
@@ -29,19 +28,6 @@ from rbdae.multibody.memory.newton import elimination_order
 from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.memory.square_pattern import square_pattern
 from rbdae.multibody.system.model import Model
-
-
-@final
-class _OnFloats:
-    """A kernel on the floats of a workspace."""
-
-    def __init__(self, workspace: Workspace, kernel: Entry) -> None:
-        self._workspace, self._kernel = workspace, kernel
-
-    def __call__(self, *arguments: Any) -> None:
-        self._workspace.run_on_floats(self._kernel, *arguments)
-
-    __reduce__ = refuse_copies
 
 
 @final
@@ -231,10 +217,9 @@ class Workspace:
     def plain(self, kernel: Entry) -> Callable[..., None]:
         """The kernel on floats, and then what the user's functions have raised in it: for single evaluations, which a
         recording would take longer for. Like machine code, it says nothing of numbers that are not finite."""
+        return self.raising(partial(self._run_on_floats, kernel))
 
-        return self.raising(_OnFloats(self, kernel))
-
-    def run_on_floats(self, kernel: Entry, *arguments: Any) -> None:
+    def _run_on_floats(self, kernel: Entry, *arguments: Any) -> None:
         """Run a kernel on floats, in a memory of its own: a thousand objects that are gone with the call."""
         m = KernelMemory(self.head, self.arrays, {})
         *given, out = (objects(x) if isinstance(x, np.ndarray) else x for x in arguments)

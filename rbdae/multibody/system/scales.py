@@ -68,8 +68,10 @@ def measured(
     """The scales of packed arrays at an initial motion; `joints` have points on bodies by number, `alike` has the same
     joints and initial positions."""
     n, start = len(motion.x), motion.places
-    of, points = points_of(joints)
-    length = length_of(bodies, n, of, points)
+    of = np.array([body for joint in joints for body in joint.bodies], dtype=int)
+    points = np.array([point for joint in joints for point in joint.points]).reshape(-1, 3)
+    turning = np.sqrt(bodies["inertia"][:n].trace(axis1=1, axis2=2) / bodies["mass"][:n])
+    length = float(max(turning.max(), np.linalg.norm(points[of < n], axis=1).max(initial=0.0)))
     ends = start[of, :3] + np.einsum("ai,aij->aj", points, start[of, 3:].reshape(-1, 3, 3))
     reach = max(length, float(np.abs(start[:, :3]).max()), float(np.abs(ends).max(initial=0.0)))
     mass = float(bodies["mass"][:n].max())
@@ -92,19 +94,6 @@ def measured(
         lengths=np.array([long for _, long in rows], dtype=bool),
         turning=np.arange(6 * n) % 6 >= 3,
     )
-
-
-def points_of(joints: Sequence[Any]) -> tuple[list[int], Mat]:
-    """The bodies of joints by number, and the points of the joints on them (k, 3)."""
-    points = [point for joint in joints for point in joint.points]
-    return [body for joint in joints for body in joint.bodies], np.array(points).reshape(-1, 3)
-
-
-def length_of(bodies: Any, n: int, of: Sequence[int], points: Mat) -> float:
-    """`Scales.length` of records of n moving bodies, whose joints are at `points` of the bodies `of`."""
-    turning = np.sqrt(bodies["inertia"][:n].trace(axis1=1, axis2=2) / bodies["mass"][:n])
-    moving = np.array(of, dtype=int) < n
-    return float(max(turning.max(), np.linalg.norm(points[moving], axis=1).max(initial=0.0)))
 
 
 def _size(p: Any, start: Mat, driven_length: bool) -> tuple[float, bool]:

@@ -104,4 +104,4 @@ def measured(
     if workspace.code_calls_python:
         return None
     found = traced(workspace, kernel, {"y": (workspace.layout.n,), "out": (n,)})
-    return None if found is None else Quiet(found.bare(), n, low, high)
+    return None if found is None else Quiet(found.code.function(workspace), n, low, high)

@@ -11,6 +11,7 @@ tableau ([MK98]).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import final
 
 import numpy as np
@@ -69,7 +70,7 @@ class ChartSwitch(AbstractSwitch):
         """All charts centred at (t, y)."""
         d = self.view.natural(t, y)[:, 3:12]
         R: Mat = np.swapaxes(d.reshape(-1, 3, 3), 1, 2)
-        return selection.with_references(centred(self.view.workspace.settings.chart, R))
+        return replace(selection, references=centred(self.view.workspace.settings.chart, R))
 
     def ends(self, t: float, y: Vec) -> Ending | None:
         """Why the run cannot continue; None if it can."""

@@ -31,7 +31,7 @@ from rbdae._arrays import Vec
 from rbdae.kernels.joint_rows import pivots
 from rbdae.multibody.choices.row_selection import SUSPENDED_FROM, WEAKENED, closeness, redundant_rows, strength
 from rbdae.multibody.choices.selection import KeptRows, Selection
-from rbdae.multibody.code.bound import bound
+from rbdae.multibody.code.bound import BoundKernel
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.problem.contract import Quiet
 from rbdae.problem.interpretation import Interpretation
@@ -44,7 +44,7 @@ NEAR = 0.1
 def with_pivot_floor(workspace: Workspace, rows: KeptRows, t: float, y: Vec, fraction: float) -> KeptRows:
     """The rows, with floors of this fraction of their pivots at (t, y)."""
     bare, found = replace(rows, pivot_floor=np.zeros(workspace.layout.n_rows)), np.empty(workspace.layout.n_rows)
-    bound(workspace.with_selection(workspace.selection.with_rows(bare)), pivots)(t, y, found)
+    BoundKernel(workspace.with_selection(replace(workspace.selection, rows=bare)), pivots)(t, y, found)
     return replace(rows, pivot_floor=fraction * found)
 
 
@@ -84,4 +84,4 @@ class RowSwitch(AbstractSwitch):
         chosen = KeptRows(dropped, strength(view.model, G, dropped), rows.closeness)
         if rows.pivot_floor is not None:
             chosen = with_pivot_floor(view.workspace, chosen, t, y, SUSPENDED_FROM)
-        return selection.with_rows(chosen)
+        return replace(selection, rows=chosen)

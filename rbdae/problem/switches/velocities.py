@@ -7,6 +7,7 @@ the choice of a first step; multistep codes begin at order one.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import final
 
 import numpy as np
@@ -47,4 +48,4 @@ class VelocitySwitch(AbstractSwitch):
             d = self.view.natural(t, y)[:, 3:12].reshape(-1, 3, 3)
             G = spatial_columns(G, np.swapaxes(d, 1, 2))
         chosen = self.view.workspace.memory.metric.select(G, settings.n_independent)
-        return selection.with_velocities(chosen)
+        return replace(selection, velocities=chosen)

@@ -1,4 +1,4 @@
-"""The order in which nodes are computed, and the latency of results."""
+"""The time that results of nodes take on a processor."""
 
 from __future__ import annotations
 
@@ -36,10 +36,3 @@ def depths(graph: Graph, nodes: Sequence[int]) -> dict[int, int]:
     for k in nodes:
         out[k] = depth(graph.nodes[k], out)
     return out
-
-
-def deepest_first(graph: Graph, outputs: Sequence[int]) -> list[int]:
-    """The nodes needed for some outputs, beginning with the output that waits longest: quick computations fill its
-    waiting time."""
-    depth_of = depths(graph, graph.needed(outputs))
-    return graph.needed(sorted(outputs, key=lambda k: -depth_of[k]))
