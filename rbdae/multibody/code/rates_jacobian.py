@@ -360,6 +360,3 @@ def _selection(workspace: Workspace, n: int, n_nu: int) -> tuple[Code, Entries]:
     kernel(m, t, y, yd, nud)
     ran = Run(recorder, m, None, loaded)
     return _recorded(workspace, ran, length, [*(nu - y[n:]), *(yd[n:] - nud)])
-
-
-__all__ = ["RatesCode", "rates_code"]

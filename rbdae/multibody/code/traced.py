@@ -211,6 +211,3 @@ def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made])
         while len(_RECENT) > _MOST_RECENT:
             _RECENT.popitem(last=False)
     return found
-
-
-__all__ = ["Elsewhere", "Pattern", "Tally", "TracedKernel", "own_point", "shared", "traced"]

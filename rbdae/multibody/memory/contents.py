@@ -6,6 +6,8 @@ For code that loads the numbers of the model they are its structure. Then code i
 from __future__ import annotations
 
 import hashlib
+import marshal
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rbdae.kernels.memory import Content, named
+from rbdae.machine.cache import note, noted
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.open_numbers import ADDRESSES
 from rbdae.multibody.memory.workspace import Workspace
@@ -21,6 +24,10 @@ _SETTINGS = ("structure", "n_independent", "sparse", "redundant")
 
 _READ = ("conserving", "formulations", "graph", "kernels", "laws", "machine", "multibody", "rotations")
 """The folders that a recording, and the code of it, depend on."""
+
+
+_KEPT = 8
+"""Results at points of one structure that are kept on disk."""
 
 
 def contents(memory: Memory) -> tuple[Any, ...]:
@@ -45,6 +52,22 @@ def pattern_on_disk(workspace: Workspace, kernel: str) -> tuple[object, ...] | N
     if memory.opened:
         return on_disk(workspace, kernel)
     return None if memory.model.functions else _of_library(workspace, kernel)
+
+
+def kept_at_point(workspace: Workspace, kernel: str, find: Callable[[], Any], *more: object) -> Any:
+    """The result of `find` for the structure and the rounded numbers of a workspace. Of each structure some are kept on
+    disk; None is not."""
+    place = on_disk(workspace, kernel)
+    if place is None:
+        return find()
+    key, point = (place, *more), hashlib.sha256(workspace.point).digest()
+    known: dict[bytes, Any] = marshal.loads(noted(key) or marshal.dumps({}))
+    if point in known:
+        return known[point]
+    found = find()
+    if found is not None and len(known) < _KEPT:
+        note(key, marshal.dumps(known | {point: found}))
+    return found
 
 
 def _of_library(workspace: Workspace, kernel: str) -> tuple[object, ...] | None:

@@ -14,8 +14,8 @@ share it; code is that of structure and order.
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,17 +27,13 @@ from rbdae.kernels.linear.elimination import Pivot
 from rbdae.kernels.linear.saddle import Saddle
 from rbdae.kernels.memory import bodies, head, references, states
 from rbdae.kernels.symbolic import KernelMemory
-from rbdae.machine.cache import bytes_from_cache
-from rbdae.multibody.memory.contents import on_disk
+from rbdae.multibody.memory.contents import kept_at_point
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.rotations.chart import numbered
 from rbdae.rotations.vectors import skew, unit_quaternion
 
 _LEAST = (0.1, 0.03, 0.01, 0.001)
 """Reciprocals of the largest multiplier; the next one where no pivot is left."""
-
-GRID = 2.0**20
-"""Steps of the state and the selection to the unit."""
 
 _SMALL, _PLANE = 1e-8, 1e-3
 """Ratios of singular values that are zero: of a matrix with rows of size one, and of axes of rotations."""
@@ -51,49 +47,27 @@ def order_for(workspace: Workspace, kernel: Any) -> tuple[Pivot, ...]:
     if len(workspace.memory.regular) != workspace.layout.n:
         return ()
     if workspace.order is None:
-        numbers, y, selection = rounded(workspace)
-        point = b"".join(x.tobytes() for x in (numbers, y, selection))
-        known, key = workspace.memory.known, ("order", workspace.structure, point)
+        known, key = workspace.memory.known, ("order", workspace.structure, workspace.point)
         if key not in known:
-
-            def found() -> bytes:
-                n = 6 * workspace.model.n
-                return marshal.dumps(saddle_order(lambda: _on_floats(workspace, numbers, selection), y, n))
-
-            place = on_disk(workspace, __name__)
-            known[key] = marshal.loads(
-                found() if place is None else bytes_from_cache((place, point, np.__version__), found)
-            )
+            known[key] = kept_at_point(workspace, __name__, partial(saddle_order, workspace), np.__version__)
         workspace.order = known[key]
     return workspace.order
 
 
-def rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
-    """The numbers of the model, the state and the selection that choices of pivots depend on: problems alike share
-    them."""
-    numbers = workspace.open_numbers.values if workspace.memory.opened else np.zeros(0)
-    regular, n = workspace.memory.regular, workspace.layout.n
-    y = np.zeros(n)
-    if len(regular) == n:
-        moves = workspace.layout.n_differential  # multipliers are not known before
-        y[:moves] = regular[:moves]
-    exponents = np.rint(np.log2(np.abs(numbers)))
-    y, selection = (np.rint(GRID * x) / GRID + 0.0 for x in (y, workspace.first_numbers))
-    return np.copysign(np.exp2(exponents), numbers), y, selection
+def saddle_order(workspace: Workspace) -> tuple[Pivot, ...]:
+    """The order for the rounded numbers; empty if no pivots serve."""
+    numbers, y, selection = workspace.rounded
+    n_velocities = 6 * workspace.model.n
 
+    def memory() -> Any:
+        """A memory of floats."""
+        chosen = workspace.open_numbers.records(numbers.tolist()) if workspace.memory.opened else {}
+        chosen |= {name: array.astype(object) for name, array in workspace.arrays_in(selection).items()}
+        m = KernelMemory(workspace.head, workspace.arrays, chosen)
+        if "references" in chosen:
+            m.head.referenced = 1
+        return m
 
-def _on_floats(workspace: Workspace, numbers: Vec, selection: Vec) -> Any:
-    """A memory of floats with these numbers of the model and the selection."""
-    chosen = workspace.open_numbers.records(numbers.tolist()) if workspace.memory.opened else {}
-    chosen |= {name: array.astype(object) for name, array in workspace.arrays_in(selection).items()}
-    m = KernelMemory(workspace.head, workspace.arrays, chosen)
-    if "references" in chosen:
-        m.head.referenced = 1
-    return m
-
-
-def saddle_order(memory: Callable[[], Any], y: Vec, n_velocities: int) -> tuple[Pivot, ...]:
-    """The order for a state y, by memories of floats with 6 velocities a body; empty if no pivots serve."""
     try:
         samples = np.array(_samples(memory, y))
     except (ArithmeticError, np.linalg.LinAlgError):  # a state where the chart is singular

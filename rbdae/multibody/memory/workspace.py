@@ -29,6 +29,12 @@ from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.memory.square_pattern import square_pattern
 from rbdae.multibody.system.model import Model
 
+GRID = 2.0**20
+"""Steps of the state and the selection to the unit, where pivots are chosen."""
+
+_EXPONENT = 52
+"""Bits of a float behind its exponent."""
+
 
 @final
 class Workspace:
@@ -192,6 +198,23 @@ class Workspace:
         """All that code depends on, beside its kernel and its memory: dropped joint rows, the arrays of the selection,
         and own constants."""
         return self.selection.rows.dropped, tuple(self.selected), self.own_constants
+
+    @cached_property
+    def rounded(self) -> tuple[Vec, Vec, Vec]:
+        """The numbers of the model, the state and the selection on which choices of pivots depend, so that problems
+        alike share them: numbers are rounded to powers of two, the others to a grid. Multipliers are 0."""
+        numbers = self.open_numbers.values if self.memory.opened else np.zeros(0)
+        powers: Any = (np.sqrt(2.0) * numbers).view(np.int64) >> _EXPONENT << _EXPONENT
+        y, regular = np.zeros(self.layout.n), self.memory.regular
+        if len(regular) == len(y):
+            y[: self.layout.n_differential] = regular[: self.layout.n_differential]
+        y, selection = (np.rint(GRID * x) / GRID + 0.0 for x in (y, self.first_numbers))
+        return powers.view(np.float64), y, selection
+
+    @cached_property
+    def point(self) -> bytes:
+        """A name of these."""
+        return b"".join(x.tobytes() for x in self.rounded)
 
     # ------------------------------------------------------------ kernels
 
