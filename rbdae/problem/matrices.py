@@ -183,7 +183,7 @@ class MatrixView:
         sizes = n_q, n_v, n_v, n_la
         ran = run(self._workspace, terms, {"out": (n + sum(sizes),)}, point, MOST_NODES)
         recorder, g = ran.recorder, ran.recorder.graph
-        outputs = [recorder.number(value) for value in ran.out]
+        outputs = ran.nodes(ran.out)
         one = g.const(1.0)
         x = [symbol.node for symbol in recorder.inputs("yd")]
         rows = iter(tangents(g, outputs[n:], {node: {j: one} for j, node in enumerate(x)}))

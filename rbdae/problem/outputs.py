@@ -26,7 +26,6 @@ from rbdae.multibody.recorded.recording import (
     MOST_NODES,
     Recording,
     Run,
-    finished,
     recording_point,
     run,
 )
@@ -106,7 +105,7 @@ class Tangents:
         size = 12 * model.n + WIDTH * n_forces if pulls else 24 * model.n
         ran = run(workspace, by_force if pulls else natural, {"out": (size,)}, point, MOST_NODES)
         recorder, g = ran.recorder, ran.recorder.graph
-        values = [recorder.number(each) for each in self._quantities(ran)]
+        values = ran.nodes(self._quantities(ran))
         y, yd, time = inputs_of(g, "y", n), inputs_of(g, "yd", n), g.node("input", "t", 0)
         u = [symbol.node for symbol in recorder.inputs("selection")[workspace.places_of("inputs")]]
         one = g.const(1.0)
@@ -120,7 +119,7 @@ class Tangents:
             raise ValueError(f"outputs: {error}") from None
         zero = g.const(0.0)
         entries = [row.get(j, zero) for row in rows for j in range(self._shape[1])]
-        return finished(workspace, ran, [*values, *entries])
+        return ran.recording([*values, *entries])
 
     def _quantities(self, ran: Run) -> list[Any]:
         """The quantities on symbols; rates in place of accelerations."""

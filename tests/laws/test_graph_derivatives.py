@@ -23,7 +23,9 @@ def _drawn():
 
 
 def _recorded(problem, kernel, n_out, y, yd, c):
-    made = inside.recording.recorded(problem.workspace, kernel, {"out": (n_out,)}, (problem.t0, y, yd, c))
+    made = inside.derived.recorded_kernel(
+        problem.workspace, kernel, {"out": (n_out,)}, (problem.t0, y, yd, c), inside.recording.MOST_NODES
+    )
     numbers = {"t": [problem.t0], "y": y, "yd": yd, "c": [c]}
     numbers["selection"] = problem.workspace.numbers
     return made, numbers

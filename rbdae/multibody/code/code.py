@@ -29,8 +29,6 @@ from rbdae.multibody.recorded.derived import recorded_kernel
 from rbdae.multibody.recorded.recording import (
     Pattern,
     Recording,
-    called,
-    finished,
     recording_point,
     run,
 )
@@ -206,10 +204,9 @@ def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[
     n = (shapes["yd"][0] - MEMORY) // 2
     at = recording_point(workspace, {**shapes, "yd": (n + 1,)})
     ran = run(workspace, step.newton, {"out": (n + 1,)}, at, most_nodes(workspace))
-    newton = finished(workspace, ran, [ran.recorder.number(value) for value in ran.out])
+    newton = ran.recording(ran.nodes(ran.out))
     guards = dict(newton.guards)
-    out = called(workspace, ran.recorder, ran.m, step.advance, shapes["out"])
-    both = finished(workspace, ran, [ran.recorder.number(value) for value in out])
+    both = ran.recording(ran.nodes(ran.results(step.advance, shapes["out"])))
     later = {guard: fall for guard, fall in both.guards.items() if guard not in guards}
     text = text_of_step(replace(newton, guards=guards), replace(both, guards=later), n)
     return both.functions, text

@@ -6,11 +6,11 @@ an input: independent velocities, reference rotations, pivot floors. Which joint
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
@@ -69,62 +69,75 @@ class Recording:
     loaded: LoadedNumbers | None = None
 
 
-def recorded(
+@final
+class Run:
+    """Kernels on symbols; `point` is (t, y, yd, c) where conditions are answered.
+
+    Attributes
+    ----------
+    recorder, loaded : of the symbols, and of the constants that are loaded
+    m : the memory, as the last kernel has left it
+    out : the results of the first kernel
+    """
+
+    out: Any
+
+    def __init__(self, workspace: Workspace, point: tuple[float, Vec, Vec, float], most_nodes: int) -> None:
+        t, y, yd, c = point
+        inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": workspace.first_numbers, "parameter": [0.0]}
+        self._workspace = workspace
+        self.recorder, self.loaded = Recorder(inputs, most_nodes), None
+        records = dict[str, Any]()
+        if workspace.memory.opened:
+            numbers = workspace.open_numbers
+            self.loaded = LoadedNumbers(numbers.values)
+            constants = [self.recorder.graph.const(x) for x in self.loaded.inputs]
+            records = numbers.records([Symbol(self.recorder, node) for node in constants])
+        for name, slopes in workspace.slopes.items():
+            records[name] = _along(opened(workspace.arrays[name]), slopes, self.recorder.inputs("parameter")[0])
+        self.m = symbolic_memory(workspace, self.recorder, records)
+
+    def results(self, kernel: Entry, shape: tuple[int, ...]) -> Any:
+        """The results, of this shape, of a kernel."""
+        recorder = self.recorder
+        numbers = iter((recorder.inputs("t")[0], recorder.inputs("c")[0]))
+        vectors = iter((recorder.inputs("y"), recorder.inputs("yd")))
+        out = np.zeros(shape, dtype=object)
+        given = {"t": lambda: next(numbers), "y": lambda: next(vectors)}
+        arguments = [given[sign]() if sign in given else out for sign in kernel.signs[1:]]
+        function: Callable[..., None] = kernel
+        function(self.m, *arguments)
+        return out
+
+    def nodes(self, values: Iterable[Any]) -> list[int]:
+        """The nodes of symbols and numbers."""
+        return [self.recorder.number(value) for value in values]
+
+    def recording(self, outputs: list[int]) -> Recording:
+        """What has been recorded, with its results."""
+        recorder = self.recorder
+        alike = _alike(self._workspace, recorder)
+        return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, alike, self.loaded)
+
+
+def run(
     workspace: Workspace,
     kernel: Entry,
-    shapes: dict[str, tuple[int, ...]],
+    shapes: Mapping[str, tuple[int, ...]],
     point: tuple[float, Vec, Vec, float],
-    most_nodes: int = MOST_NODES,
-) -> Recording:
-    """Run a kernel on symbols. `shapes` has that of `out`, `point` is (t, y, yd, c) where conditions are answered.
+    most_nodes: int,
+) -> Run:
+    """Run a kernel on symbols; `shapes` has that of `out`.
 
     Raises
     ------
     NotStraight
         if the graph has more nodes than `most_nodes`
     """
-    ran = run(workspace, kernel, shapes, point, most_nodes)
-    return finished(workspace, ran, [ran.recorder.number(value) for value in ran.out.ravel()])
-
-
-class Run(NamedTuple):
-    """A kernel that has run on symbols: the recorder, the memory as the kernel has left it, what it has written, and
-    the constants that are loaded."""
-
-    recorder: Recorder
-    m: Any
-    out: Any
-    loaded: LoadedNumbers | None
-
-
-def run(
-    workspace: Workspace,
-    kernel: Entry,
-    shapes: dict[str, tuple[int, ...]],
-    point: tuple[float, Vec, Vec, float],
-    most_nodes: int,
-) -> Run:
-    """Run a kernel on symbols, as `recorded` does."""
-    recorder, m, loaded = started(workspace, point, most_nodes)
-    m.order = order_for(workspace, kernel)
-    return Run(recorder, m, called(workspace, recorder, m, kernel, shapes["out"]), loaded)
-
-
-def started(
-    workspace: Workspace, point: tuple[float, Vec, Vec, float], most_nodes: int
-) -> tuple[Recorder, Any, LoadedNumbers | None]:
-    """A recorder, the memory on its symbols, and the constants that are loaded."""
-    t, y, yd, c = point
-    inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": workspace.first_numbers, "parameter": [0.0]}
-    recorder = Recorder(inputs, most_nodes)
-    records, loaded = dict[str, Any](), None
-    if workspace.memory.opened:
-        numbers = workspace.open_numbers
-        loaded = LoadedNumbers(numbers.values)
-        records = numbers.records([Symbol(recorder, recorder.graph.const(x)) for x in loaded.inputs])
-    for name, slopes in workspace.slopes.items():
-        records[name] = _along(opened(workspace.arrays[name]), slopes, recorder.inputs("parameter")[0])
-    return recorder, symbolic_memory(workspace, recorder, records), loaded
+    out = Run(workspace, point, most_nodes)
+    out.m.order = order_for(workspace, kernel)
+    out.out = out.results(kernel, shapes["out"])
+    return out
 
 
 def _along(records: list[Any], slopes: Mapping[str, Any], parameter: Any) -> list[Any]:
@@ -134,25 +147,6 @@ def _along(records: list[Any], slopes: Mapping[str, Any], parameter: Any) -> lis
             if change.any():
                 setattr(record, name, getattr(record, name) + change.astype(object) * parameter)
     return records
-
-
-def called(workspace: Workspace, recorder: Recorder, m: Any, kernel: Entry, shape: tuple[int, ...]) -> Any:
-    """The results, of this shape, of a kernel on the symbols of a recorder."""
-    numbers = iter((recorder.inputs("t")[0], recorder.inputs("c")[0]))
-    vectors = iter((recorder.inputs("y"), recorder.inputs("yd")))
-    out = np.zeros(shape, dtype=object)
-    given = {"t": lambda: next(numbers), "y": lambda: next(vectors)}
-    arguments = [given[sign]() if sign in given else out for sign in kernel.signs[1:]]
-    function: Callable[..., None] = kernel
-    function(m, *arguments)
-    return out
-
-
-def finished(workspace: Workspace, ran: Run, outputs: list[int]) -> Recording:
-    """What has been recorded, with its results."""
-    recorder = ran.recorder
-    alike = _alike(workspace, recorder)
-    return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, alike, ran.loaded)
 
 
 def recording_point(workspace: Workspace, shapes: Mapping[str, tuple[int, ...]]) -> tuple[float, Vec, Vec, float]:
