@@ -16,6 +16,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec, copied
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
+from rbdae.kernels.joint_rows import pivots_of_factors
 from rbdae.kernels.memory import Content, head_of, named
 from rbdae.kernels.symbolic import KernelMemory, objects
 from rbdae.kernels.user_functions import raising
@@ -46,7 +47,7 @@ class Workspace:
         self.arrays = dict(memory.arrays)  # all of them by name
         self._arrays: dict[str, Any] = {}
         self._sizes: dict[str, int] = {}
-        self._singular = 0
+        self._left: Any = None  # the memory on floats, as the last kernel has left it
         self.slopes: Mapping[str, Mapping[str, Any]] = {}  # of records by fields, along a parameter
         self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.elements.element_recording`
         self.order: tuple[tuple[int, ...], ...] | None = None  # once asked for: `rbdae.multibody.memory.saddle_order`
@@ -243,14 +244,13 @@ class Workspace:
         return self.raising(partial(self._run_on_floats, kernel))
 
     def _run_on_floats(self, kernel: Entry, *arguments: Any) -> None:
-        """Run a kernel on floats, in a memory of its own: a thousand objects that are gone with the call."""
-        m = KernelMemory(self.head, self.arrays, {})
+        """Run a kernel on floats, in a memory of its own."""
+        m = self._left = KernelMemory(self.head, self.arrays, {})
         *given, out = (objects(x) if isinstance(x, np.ndarray) else x for x in arguments)
         found = np.zeros(out.shape, dtype=object)
         with np.errstate(all="ignore"):
             kernel(m, *given, found)
         arguments[-1][...] = found
-        self._singular = int(m.head.singular)
 
     def with_selection(self, selection: Selection) -> Workspace:
         """The same memory with another selection."""
@@ -273,7 +273,13 @@ class Workspace:
     def singular_row(self) -> int | None:
         """The joint row (in the order of the joints) at which the last factorisation on floats broke down; None if it
         did not."""
-        return None if self._singular == 0 else self.row_of_pivot(self._singular - 1)
+        singular = int(self._left.head.singular)
+        return None if singular == 0 else self.row_of_pivot(singular - 1)
+
+    def pivots(self) -> Vec:
+        """The pivots of the joint equations in it, (rows,) (`rbdae.kernels.joint_rows.pivots`)."""
+        out: Vec = pivots_of_factors(self._left).astype(float)
+        return out
 
     def row_of_pivot(self, place: int) -> int:
         """The joint row that is eliminated at this place."""

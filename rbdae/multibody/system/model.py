@@ -199,7 +199,7 @@ def _pack_forces(
             frictions.append(_friction_row(name, element.reaction, len(elements), packed, friction))
         own = element.bodies if isinstance(element, StateElement) else None
         elements.append((name, element, (a, b) if own is None else tuple(number[id(body)] for body in own)))
-    if t0 is not None:
+    if t0 is not None and elements:
         check_laws(elements, start.natural, [body.name for body in system.bodies], t0, system.source)
     forces = pack(elements, shift, start.places, scalar, system.inputs, system.sources, explicit)
     return {"forces": forces, "frictions": np.array(frictions, dtype=friction)}
