@@ -19,7 +19,7 @@ from rbdae.inputs import values_of
 from rbdae.kernels.outputs import natural
 from rbdae.kernels.readings import WIDTH, by_force
 from rbdae.machine.function import Shapes
-from rbdae.multibody.code.code import made
+from rbdae.multibody.code.code import if_any, of_recording
 from rbdae.multibody.code.traced import Tally, TracedKernel
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.recording import (
@@ -84,7 +84,7 @@ class Tangents:
         recorded = None
         if workspace.memory.traced and not workspace.code_calls_python:
             recording = self._recorded(recording_point(workspace, self._shapes))
-            recorded = made(recording, "tyyo", self._shapes)
+            recorded = if_any(lambda: of_recording(recording, "tyyo", self._shapes))
         if recorded is None:
             return workspace.raising(self._slowly)
         return TracedKernel("outputs", recorded, workspace, lambda: workspace.raising(self._slowly), Tally()).call

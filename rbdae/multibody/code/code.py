@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.cache import note, noted, say_once
+from rbdae.machine.cache import say_once
 from rbdae.machine.data import Data
 from rbdae.machine.elements import Elements
 from rbdae.machine.function import Context, MachineFunction, Shapes
@@ -32,6 +32,8 @@ from rbdae.multibody.recorded.recording import (
     recording_point,
     run,
 )
+
+Made = TypeVar("Made")
 
 LARGEST = 400_000
 """Nodes in LLVM's text beyond which code of one model is not made: it would be more megabytes, and take longer than ten
@@ -117,8 +119,7 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
                 functions, text = _text(workspace, wanted)
                 return replace(compiled(signs, shapes, lambda: text, functions=functions), variant=variant)
             key = (known, signs, sorted(shapes.items()), pattern, variant)
-            made = compiled(signs, shapes, lambda: _text_of_structure(workspace, wanted, key), key)
-            return replace(made, variant=variant)
+            return replace(compiled(signs, shapes, lambda: _text(workspace, wanted)[1], key), variant=variant)
     except _NotHad as error:
         _not_had(workspace, wanted.kernel, str(error))
     except NoMachineCode as error:
@@ -144,35 +145,18 @@ def code_of_elements(
     known = on_disk(workspace, name)
     try:
         with collector_off():
-            return compiled(signs, shapes, text, known and (known, signs, sorted(shapes.items())))
+            return if_any(lambda: compiled(signs, shapes, text, known and (known, signs, sorted(shapes.items()))))
     except _NotHad:
         return None
-    except NoMachineCode as error:
-        say_once(str(error))
-        return None
-
-
-def _text_of_structure(workspace: Workspace, wanted: Wanted, key: object) -> CodeText:
-    """The text of a kernel that calls no functions. A refusal is noted on disk: other processes record nothing to find
-    it out again."""
-    about = "refused", key, most_nodes(workspace), LARGEST
-    refused = noted(about)
-    if refused is not None:
-        raise _NotHad(refused.decode())
-    try:
-        return _text(workspace, wanted)[1]
-    except _NotHad as error:
-        note(about, str(error).encode())
-        raise
 
 
 def _text(workspace: Workspace, wanted: Wanted) -> tuple[Sequence[Any], CodeText]:
     """The functions of the user that code of a kernel calls, and its text."""
     if isinstance(wanted.kernel, ImplicitStep):
         return _of_step(workspace, wanted.kernel, wanted.shapes)
-    made = _of_elements(workspace, wanted)
-    if made is not None:
-        return (), made
+    elements = elements_for(workspace, wanted)
+    if elements is not None:
+        return (), text_of_elements(elements, wanted.signs, wanted.shapes, wanted.pattern)
     at, most = recording_point(workspace, wanted.shapes), most_nodes(workspace)
     try:
         recording = recorded_kernel(workspace, wanted.kernel, wanted.shapes, at, most, wanted.pattern)
@@ -184,19 +168,14 @@ def _text(workspace: Workspace, wanted: Wanted) -> tuple[Sequence[Any], CodeText
     return recording.functions, made
 
 
-def _of_elements(workspace: Workspace, wanted: Wanted) -> CodeText | None:
-    """The text of a kernel by elements; None where that is not quicker, or not possible."""
-    of_rates = rhs_elements.apply_to(workspace, wanted.kernel, wanted.shapes["out"])
-    if not of_rates and not apply_to(workspace, wanted.kernel, wanted.pattern):
-        return None
+def elements_for(workspace: Workspace, wanted: Wanted) -> Elements | None:
+    """The elements of which code of a kernel is made; None where that is not quicker, or not possible."""
     try:
-        if of_rates:
-            found = rhs_elements.rhs_elements(workspace, wanted.shapes["out"][0])
-        else:
-            found = elements_of(workspace, wanted.pattern)
+        if rhs_elements.apply_to(workspace, wanted.kernel, wanted.shapes["out"]):
+            return rhs_elements.rhs_elements(workspace, wanted.shapes["out"][0])
+        return elements_of(workspace, wanted.pattern) if apply_to(workspace, wanted.kernel, wanted.pattern) else None
     except (NotStraight, NoDerivative):
         return None
-    return None if found is None else text_of_elements(found, wanted.signs, wanted.shapes, wanted.pattern)
 
 
 def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[Sequence[Any], CodeText]:
@@ -246,10 +225,10 @@ def of_recording(recording: Recording, signs: str, shapes: Shapes) -> Code:
     return compiled(signs, shapes, lambda: code_text(recording, signs, shapes, None), functions=recording.functions)
 
 
-def made(recording: Recording, signs: str, shapes: Shapes) -> Code | None:
-    """The same; None if LLVM cannot make any."""
+def if_any(make: Callable[[], Made]) -> Made | None:
+    """The result of `make`; None, with a warning, if LLVM cannot make the code."""
     try:
-        return of_recording(recording, signs, shapes)
+        return make()
     except NoMachineCode as error:
         say_once(str(error))
         return None

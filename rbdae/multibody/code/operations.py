@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import final
 
 from rbdae.formulations.base import ImplicitStep
-from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.graph import FUNCTIONS, OF_TWO, Graph, Node
-from rbdae.graph.symbols import NotStraight
-from rbdae.machine.elements import Kind
-from rbdae.multibody.code.code import Wanted
+from rbdae.multibody.code.code import Wanted, elements_for
 from rbdae.multibody.code.code_text import is_long, shortened
-from rbdae.multibody.elements.elements import apply_to, elements_of
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import recorded_kernel
 from rbdae.multibody.recorded.recording import MOST_NODES, recording_point
@@ -78,9 +74,9 @@ class Operations:
 def counted(workspace: Workspace, wanted: Wanted) -> Operations:
     """The operations of a kernel that has code of its own."""
     seen: Counter[str] = Counter()
-    kinds = _kinds(workspace, wanted)
-    if kinds is not None:
-        for element in kinds:
+    elements = elements_for(workspace, wanted)
+    if elements is not None:
+        for element in elements.kinds:
             one = _seen(element.graph, element.order)
             one["add"] += sum(result.adds for result in element.results)
             seen.update({kind: element.count * count for kind, count in one.items()})
@@ -94,17 +90,6 @@ def counted(workspace: Workspace, wanted: Wanted) -> Operations:
         return _summed(_seen(recording.graph, needed))
     of, order = shortened(recording, recording.outputs)
     return _summed(_seen(of.graph, order))
-
-
-def _kinds(workspace: Workspace, wanted: Wanted) -> Sequence[Kind] | None:
-    """The elements of which code is made; None where it is made of a recording of the whole model."""
-    if not apply_to(workspace, wanted.kernel, wanted.pattern):
-        return None
-    try:
-        found = elements_of(workspace, wanted.pattern)
-    except (NotStraight, NoDerivative):
-        return None
-    return None if found is None else found.kinds
 
 
 def _seen(graph: Graph, order: Iterable[int]) -> Counter[str]:

@@ -26,7 +26,6 @@ from rbdae.multibody.memory.open_numbers import OpenNumbers, records_with
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.recording import (
     recording_point,
-    symbolic_memory,
 )
 
 DIRECTORS = 9
@@ -242,7 +241,7 @@ def memory_of_first(
     named = first["bodies"][moving].tolist()
     for name in ("bodies", "states"):
         records[name] = [*(records[name][k] for k in moving), *opened(own[name][[n]])]
-    m: Any = symbolic_memory(workspace, recorder, records | dict(others))
+    m: Any = workspace.kernel_memory(recorder.inputs("selection"), records | dict(others), recorder)
     if "references" in vars(m):
         m.references = m.references[named]
     m.head.n_bodies = len(named)

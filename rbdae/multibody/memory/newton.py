@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.multibody.system.graph import Tree, elimination, spanning_tree
+from rbdae.multibody.system.graph import elimination, spanning_tree
 
 Node = tuple[int, ...]
 """A body (b,), or the two bodies of joint equations, the ground among them."""
@@ -62,7 +62,7 @@ def _bodies_before(nodes: Any, bodies: Any) -> dict[Node, set[int]]:
     pivots = len(edges)
     edges += [(node[0], node[1]) for node in nodes if len(node) == 2]
     tree = spanning_tree(ground, [False] * ground, edges)
-    place = {b: k for k, b in enumerate(_from_the_root(tree))} | {ground: -1}
+    place = {b: k for k, b in enumerate(tree.order)} | {ground: -1}
     out: dict[Node, set[int]] = {edges[k]: {b} for b, k in enumerate(tree.joint) if k >= pivots}
     for k in tree.closing:
         one, other = edges[k]
@@ -73,16 +73,3 @@ def _bodies_before(nodes: Any, bodies: Any) -> dict[Node, set[int]]:
             loop.add(one)
             one = tree.parent[one]
     return out
-
-
-def _from_the_root(tree: Tree) -> list[int]:
-    """The bodies, parents first."""
-    order, roots = list[int](), list[int]()
-    children: dict[int, list[int]] = {}
-    for b, parent in enumerate(tree.parent):
-        (roots if tree.joint[b] < 0 or parent == len(tree.parent) else children.setdefault(parent, [])).append(b)
-    while roots:
-        b = roots.pop()
-        order.append(b)
-        roots += children.get(b, [])
-    return order

@@ -26,7 +26,6 @@ from rbdae.kernels.joint_rows import place_gradients
 from rbdae.kernels.linear.elimination import Pivot
 from rbdae.kernels.linear.saddle import Saddle
 from rbdae.kernels.memory import bodies, head, references, states
-from rbdae.kernels.symbolic import KernelMemory
 from rbdae.multibody.memory.contents import kept_at_point
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.rotations.chart import numbered
@@ -61,12 +60,8 @@ def saddle_order(workspace: Workspace) -> tuple[Pivot, ...]:
 
     def memory() -> Any:
         """A memory of floats."""
-        chosen = workspace.open_numbers.records(numbers.tolist()) if workspace.memory.opened else {}
-        chosen |= {name: array.astype(object) for name, array in workspace.arrays_in(selection).items()}
-        m = KernelMemory(workspace.head, workspace.arrays, chosen)
-        if "references" in chosen:
-            m.head.referenced = 1
-        return m
+        records = workspace.open_numbers.records(numbers.tolist()) if workspace.memory.opened else {}
+        return workspace.kernel_memory(selection.astype(object), records)
 
     try:
         samples = np.array(_samples(memory, y))

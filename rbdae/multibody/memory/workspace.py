@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -242,6 +243,15 @@ class Workspace:
         """The kernel on floats, and then what the user's functions have raised in it: for single evaluations, which a
         recording would take longer for. Like machine code, it says nothing of numbers that are not finite."""
         return self.raising(partial(self._run_on_floats, kernel))
+
+    def kernel_memory(
+        self, numbers: Any, records: Mapping[str, Any] = MappingProxyType({}), recorder: Any = None
+    ) -> KernelMemory:
+        """A memory for kernels with these numbers of the selection, floats or symbols of a recorder; `records` take the
+        place of arrays."""
+        m = KernelMemory(self.head, self.arrays, {**records, **self.arrays_in(numbers)}, recorder)
+        m.head.referenced = int("references" in self.selected)
+        return m
 
     def _run_on_floats(self, kernel: Entry, *arguments: Any) -> None:
         """Run a kernel on floats, in a memory of its own."""

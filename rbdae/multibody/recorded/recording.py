@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -19,7 +18,7 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import Recorder, Symbol
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.symbolic import KernelMemory, opened
+from rbdae.kernels.symbolic import opened
 from rbdae.multibody.memory.saddle_order import order_for
 from rbdae.multibody.memory.workspace import Workspace
 
@@ -95,7 +94,7 @@ class Run:
             records = numbers.records([Symbol(self.recorder, node) for node in constants])
         for name, slopes in workspace.slopes.items():
             records[name] = _along(opened(workspace.arrays[name]), slopes, self.recorder.inputs("parameter")[0])
-        self.m = symbolic_memory(workspace, self.recorder, records)
+        self.m: Any = workspace.kernel_memory(self.recorder.inputs("selection"), records, self.recorder)
 
     def results(self, kernel: Entry, shape: tuple[int, ...]) -> Any:
         """The results, of this shape, of a kernel."""
@@ -187,13 +186,3 @@ def _alike(workspace: Workspace, recorder: Recorder) -> dict[int, int]:
                 if len(one) == len(other) and all(i < len(nodes) for i in other):
                     out.update(zip((nodes[i] for i in one), (nodes[i] for i in other), strict=True))
     return out
-
-
-def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[str, Any] = MappingProxyType({})) -> Any:
-    """The memory of a workspace for kernels on symbols, with the numbers of the selection as inputs; `records` take the
-    place of arrays."""
-    chosen = {**records, **workspace.arrays_in(recorder.inputs("selection"))}
-    m = KernelMemory(workspace.head, workspace.arrays, chosen, recorder)
-    if "references" in chosen:
-        m.head.referenced = 1
-    return m
