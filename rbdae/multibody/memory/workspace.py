@@ -14,7 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec, copied
+from rbdae._arrays import Ints, Mat, Vec, copied
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.joint_rows import pivots_of_factors
@@ -28,7 +28,7 @@ from rbdae.multibody.memory.arrays import loop_records
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.newton import elimination_order
 from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers
-from rbdae.multibody.memory.square_pattern import square_pattern
+from rbdae.multibody.system.graph import eliminate
 from rbdae.multibody.system.model import Model
 
 GRID = 2.0**20
@@ -89,7 +89,7 @@ class Workspace:
 
     def _own_square(self, S: Mat) -> None:
         """Own the pattern of [G; S]."""
-        pattern = square_pattern(self.arrays["primitives"], self.memory.arrays["bodies"], S)
+        pattern = _square_pattern(self.arrays["primitives"], self.memory.arrays["bodies"], S)
         for name, array in pattern.items():
             self.own(name, array)
         self._sizes.update(n_square_entries=len(pattern["square_column"]))
@@ -318,3 +318,52 @@ def with_unit_masses(workspace: Workspace) -> Workspace:
     out = Workspace(workspace.memory, workspace.selection)
     out.own("bodies", bodies)
     return out
+
+
+def _square_pattern(primitives: Any, bodies: Any, S: Mat) -> dict[str, Ints]:
+    """The pattern of the sparse square system [G; S] of loops, without the rows that are dropped, by the names of
+    `rbdae.kernels.memory`: its rows, in an order of elimination of its normal equations.
+
+    S says which bodies have independent velocities. An order of minimum degree is that of the graph of primitive
+    constraints and independent velocities, which are neighbours where they share a body.
+    """
+    from scipy.sparse import csr_matrix  # a slow import, which small systems do not need
+
+    n_bodies = len(bodies) - 1
+    columns = [np.arange(iv, iv + nt + 3) for iv, nt in zip(bodies["iv"], bodies["nt"][:n_bodies], strict=False)]
+    turning = np.full(S.shape[1], -1, dtype=np.int64)
+    for b, at in enumerate(columns):
+        turning[at[-3:]] = b
+    blocks: list[tuple[int, Ints]] = []  # rows and columns of each primitive, then of each row of S
+    for p in primitives:
+        moving = [columns[b] for b in p["body"] if b < n_bodies]
+        blocks.append((int(np.count_nonzero(p["keep"][: p["n"]])), np.concatenate(moving)))
+    thirds = np.arange(S.shape[1]).reshape(-1, 3)
+    for used in np.any(S.reshape(len(S), len(thirds), 3) != 0.0, axis=2):
+        blocks.append((1, thirds[used].ravel()))
+    blocks = [block for block in blocks if block[0]]
+    sizes = np.array([size for size, _ in blocks])
+    neighbours = _neighbours([at // 3 for _, at in blocks], n_bodies * 2, csr_matrix)
+    place = np.concatenate(eliminate(sizes.tolist(), neighbours))
+    of = np.repeat(np.arange(len(blocks)), sizes)[np.argsort(place)]  # the block of each place
+    rows = [blocks[k][1] for k in of]
+    start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    column = np.concatenate(rows)
+    arrays = {
+        "square_start": start,
+        "square_column": column,
+        "square_place": place,
+        "square_turning": turning,
+    }
+    return {name: np.ascontiguousarray(x, dtype=np.int64) for name, x in arrays.items()}
+
+
+def _neighbours(at: list[Ints], n: int, csr_matrix: Callable[..., Any]) -> list[tuple[int, int]]:
+    """Pairs of blocks that have columns in common, by thirds of bodies."""
+    E = csr_matrix(
+        (np.ones(sum(map(len, at))), np.concatenate(at), np.concatenate([[0], np.cumsum([len(x) for x in at])])),
+        shape=(len(at), max(n, int(max(x.max() for x in at)) + 1)),
+    )
+    common = (E @ E.T).tocoo()
+    below = common.row < common.col
+    return list(zip(common.row[below].tolist(), common.col[below].tolist(), strict=True))
