@@ -21,15 +21,12 @@ from rbdae.kernels.joint_rows import pivots_of_factors
 from rbdae.kernels.memory import Content, head_of, named
 from rbdae.kernels.symbolic import KernelMemory, objects
 from rbdae.kernels.user_functions import raising
-from rbdae.multibody.choices.layout import Layout
 from rbdae.multibody.choices.selection import Selection
-from rbdae.multibody.choices.settings import Settings
 from rbdae.multibody.memory.arrays import loop_records
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.newton import elimination_order
 from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.system.graph import eliminate
-from rbdae.multibody.system.model import Model
 
 GRID = 2.0**20
 """Steps of the state and the selection to the unit, where pivots are chosen."""
@@ -40,11 +37,11 @@ _EXPONENT = 52
 
 @final
 class Workspace:
-    """A `Memory` with one selection."""
+    """A `Memory`, whose model, settings and layout it has, with one selection."""
 
     def __init__(self, memory: Memory, selection: Selection) -> None:
-        self.memory = memory
-        self.selection = selection
+        self.memory, self.selection = memory, selection
+        self.model, self.settings, self.layout = memory.model, memory.settings, memory.layout
         self.arrays = dict(memory.arrays)  # all of them by name
         self._arrays: dict[str, Any] = {}
         self._sizes: dict[str, int] = {}
@@ -112,21 +109,6 @@ class Workspace:
         return head_of({**self.memory.sizes, **self._sizes, "referenced": referenced})
 
     # ------------------------------------------------------------ facts
-
-    @property
-    def model(self) -> Model:
-        """The model in it."""
-        return self.memory.model
-
-    @property
-    def settings(self) -> Settings:
-        """The settings that laid it out."""
-        return self.memory.settings
-
-    @property
-    def layout(self) -> Layout:
-        """The places of the unknowns."""
-        return self.memory.layout
 
     @property
     def owned(self) -> Mapping[str, Any]:
