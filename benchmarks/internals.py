@@ -15,7 +15,7 @@ from rbdae.multibody.elements import rhs_elements
 
 def memory_bytes(problem: rbdae.Problem) -> int:
     """Bytes of the arrays that the kernels work on."""
-    return problem.workspace.n_bytes
+    return sum(array.nbytes for array in problem.workspace.arrays.values())
 
 
 def many() -> Any:

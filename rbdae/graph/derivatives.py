@@ -1,13 +1,12 @@
 """Derivatives of graphs, as nodes of the same graph.
 
-`tangents` works forwards, from inputs to all outputs at once; `gradient` backwards, from one output to all inputs. Both
-use the same local derivatives. They hold where the guards of the graph hold. |x| and choices have the derivative of the
-active branch.
+They are found forwards, from inputs to all outputs at once, and hold where the guards of the graph hold. |x| and
+choices have the derivative of the active branch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rbdae.graph.graph import CONDITIONS, LEAVES, Graph, Node, operands
 
@@ -71,7 +70,7 @@ def tangents(graph: Graph, outputs: Sequence[int], seeds: Mapping[int, Mapping[i
 
 
 def _of_two(graph: Graph, node: Node, known: Mapping[int, Mapping[int, int]]) -> dict[int, int]:
-    """Derivatives of a sum, a difference or a product, the majority of nodes; equal to those by `_partials`."""
+    """Derivatives of a sum, a difference or a product."""
     kind, a, b = node
     first_tangent, second_tangent = known.get(a), known.get(b)
     if not first_tangent and not second_tangent:
@@ -104,26 +103,9 @@ def jacobian(graph: Graph, outputs: Sequence[int], inputs: Sequence[int]) -> lis
     return tangents(graph, outputs, {node: {column: one} for column, node in enumerate(inputs)})
 
 
-def gradient(graph: Graph, output: int, inputs: Iterable[int]) -> list[int]:
-    """d output / d inputs, backwards: a node for each input. Raises like `tangents`."""
-    inputs = list(inputs)
-    reached = set(inputs)
-    order = graph.needed([output])
-    for k in order:
-        if any(j in reached for j in operands(graph.nodes[k])):
-            reached.add(k)
-    adjoints = {output: graph.const(1.0)}
-    for k in reversed(order):
-        if k not in adjoints or k not in reached:
-            continue
-        for j, factor in _partials(graph, k, reached.__contains__):
-            step = graph.mul(factor, adjoints[k])
-            adjoints[j] = graph.add(adjoints[j], step) if j in adjoints else step
-    return [adjoints.get(k, graph.const(0.0)) for k in inputs]
-
-
 def _partials(graph: Graph, k: int, moves: Callable[[int], bool]) -> list[tuple[int, int]]:
-    """(operand, derivative of node k with respect to it), as nodes, for operands that vary."""
+    """(operand, derivative of node k with respect to it), as nodes, for operands that vary; k is no sum, product or
+    choice."""
     node = graph.nodes[k]
     kind = node[0]
     if kind == "result":
@@ -132,14 +114,6 @@ def _partials(graph: Graph, k: int, moves: Callable[[int], bool]) -> list[tuple[
     if kind in _CONSTANT or kind == "call" or not moving:
         return []
     one = graph.const(1.0)
-    if kind in ("add", "sub"):
-        return [*_one(moving, node[1], one), *_one(moving, node[2], one if kind == "add" else graph.const(-1.0))]
-    if kind == "mul":
-        return [*_one(moving, node[1], node[2]), *_one(moving, node[2], node[1])]
-    if kind == "select":
-        zero = graph.const(0.0)
-        sides = (graph.select(node[1], one, zero), graph.select(node[1], zero, one))
-        return [*_one(moving, node[2], sides[0]), *_one(moving, node[3], sides[1])]
     if kind == "arctan2":
         y, x = node[1], node[2]
         scale = graph.node("rcp", graph.add(graph.mul(x, x), graph.mul(y, y)))

@@ -14,7 +14,7 @@ from typing import final
 
 from rbdae.graph.corresponding import Correspondence, corresponding
 from rbdae.graph.graph import Graph, operands
-from rbdae.graph.order import depth
+from rbdae.graph.latency import depth
 from rbdae.graph.sharing import shared
 from rbdae.graph.sums import Product, Sum, operations, sums_of
 from rbdae.graph.twos import Constant, both, size
@@ -187,7 +187,7 @@ class _Writer:
         return g.const(first) if width == 1 else g.pair(g.const(first), g.const(second))
 
     def _depth(self, k: int) -> int:
-        """Cycles until a new node is available, see `rbdae.graph.order`."""
+        """Cycles until a new node is available, see `rbdae.graph.latency`."""
         depths, nodes = self._depths, self.graph.nodes
         for node in nodes[len(depths) :]:
             depths.append(depth(node, depths))

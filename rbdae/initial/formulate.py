@@ -23,7 +23,7 @@ from rbdae.initial.start import ConsistentState, consistent_state
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.machine.cache import say_once
 from rbdae.machine.python_calls import supported
-from rbdae.multibody.choices.row_selection import redundant_rows
+from rbdae.multibody.choices.row_selection import SUSPENDED_FROM, redundant_rows
 from rbdae.multibody.choices.selection import IndependentVelocities, Selection
 from rbdae.multibody.choices.settings import Settings, Structure
 from rbdae.multibody.choices.states import centred, write
@@ -32,13 +32,12 @@ from rbdae.multibody.choices.velocity_kind import ANGULAR, KINDS, SPATIAL, Veloc
 from rbdae.multibody.choices.velocity_selection import DependentRows, metric, sparse_matrix, spatial_columns
 from rbdae.multibody.memory.memory import Code, Memory
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import selection_numbers
 from rbdae.multibody.system.model import Model, compile_system
 from rbdae.multibody.system.parameters import Changed
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import Assembly, Start, consistent_start
-from rbdae.problem.switches import refuse_friction, with_pivot_floor
+from rbdae.problem.switches import refuse_friction
 from rbdae.rotations import CHARTS, Chart
 from rbdae.rotations.chart import RotationName
 from rbdae.system import System
@@ -199,9 +198,7 @@ def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: 
     row = workspace.singular_row()
     if row is not None:
         raise _singular(f"first at {model.row_name(row)}")
-    if choices.may_drop and model.tree.closing and not settings.reduced:  # loops can come to a singular position
-        rows = with_pivot_floor(workspace, selection.rows, t0, start.y0)
-        workspace = workspace.with_selection(selection.with_rows(rows))
+    workspace = _with_floor(workspace, choices)
     workspace = _with_code(workspace, code, start.y0)
     return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, wanted))
 
@@ -247,9 +244,16 @@ def _refuse_start(view: Interpretation, start: Start) -> None:
 
 def _with_code(workspace: Workspace, code: Code, y0: Vec) -> Workspace:
     """The workspace for recordings, which are made near y0."""
-    out = Workspace(workspace.memory.with_code(code, y0, selection_numbers(workspace)), workspace.selection)
-    out.open_numbers = workspace.open_numbers
-    return out
+    return Workspace(workspace.memory.with_code(code, y0, workspace.numbers), workspace.selection)
+
+
+def _with_floor(workspace: Workspace, choices: Choices) -> Workspace:
+    """Suspend joint equations near singular positions, if they may be left out and loops can come to one: where their
+    pivots are small against the ones of the rates at the start."""
+    if not (choices.may_drop and workspace.model.tree.closing and not workspace.settings.reduced):
+        return workspace
+    rows = replace(workspace.selection.rows, pivot_floor=SUSPENDED_FROM * workspace.pivots())
+    return workspace.with_selection(replace(workspace.selection, rows=rows))
 
 
 # ---------------------------------------------------------------- the user's choices
@@ -390,7 +394,7 @@ def settings_of(model: Model, choices: Choices, state: ConsistentState) -> tuple
     find = _sparse_velocities if sparse else _independent_velocities
     velocities = find(model, state, choices.kind.spatial)
     settings = choices.settings("loops", n_independent=len(velocities.S), sparse=sparse, redundant=redundant)
-    return settings, selection.with_velocities(velocities)
+    return settings, replace(selection, velocities=velocities)
 
 
 def _independent_velocities(model: Model, state: ConsistentState, spatial: bool) -> IndependentVelocities:

@@ -26,7 +26,6 @@ from rbdae.multibody.choices.row_selection import strength
 from rbdae.multibody.choices.selection import KeptRows, Selection
 from rbdae.multibody.choices.states import write
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import changed_numbers, selection_numbers
 from rbdae.multibody.system.bodies import BodyMotion
 from rbdae.multibody.system.model import Model, with_numbers
 from rbdae.multibody.system.parameters import Changed, Parameter
@@ -64,12 +63,12 @@ def renumbered(problem: Problem, new: Changed, *, held: bool) -> Problem | None:
             return None
         assembly, rows = found, _as_strong(problem, model, found)
         y0 = regular = _written(problem, model, assembly)
-    selection = old.selection if rows is old.selection.rows else old.selection.with_rows(rows)
+    selection = old.selection if rows is old.selection.rows else replace(old.selection, rows=rows)
     workspace = Workspace(old.memory.renumbered(model, regular), selection)
-    workspace.open_numbers = changed_numbers(old, workspace, forces_too=forces or constants)
+    workspace.open_numbers = old.open_numbers.changed(workspace.open_numbers.arrays)
     start = consistent_start(Interpretation(workspace), problem.t0, y0, assembly)
     if rows.pivot_floor is not None and not constants:
-        selection = selection.with_rows(with_pivot_floor(workspace, rows, problem.t0, start.y0))
+        selection = replace(selection, rows=with_pivot_floor(workspace, rows, problem.t0, start.y0))
     if selection is not old.selection:
         workspace = _selecting(workspace, selection)
     return Problem.of(workspace, start, problem.velocity, problem.again)
@@ -77,7 +76,7 @@ def renumbered(problem: Problem, new: Changed, *, held: bool) -> Problem | None:
 
 def _selecting(workspace: Workspace, selection: Selection) -> Workspace:
     """A workspace whose memory has the numbers of a selection."""
-    numbers, memory = selection_numbers(workspace.with_selection(selection)), workspace.memory
+    numbers, memory = workspace.with_selection(selection).numbers, workspace.memory
     out = Workspace(replace(memory.renumbered(memory.model, memory.regular), numbers=numbers), selection)
     out.open_numbers = workspace.open_numbers
     return out

@@ -68,12 +68,18 @@ def pivots(m: Memory, t: float, y: Array, out: Array) -> None:
     """The pivots of the joint equations in the factorisation of accelerations, in the order of elimination; 0 for
     dropped and suspended ones."""
     _set_gradients(m, t, y)
-    found = factorise(m, 1).pivots
-    out[:] = 0.0
+    factorise(m, 1)
+    out[:] = pivots_of_factors(m)
+
+
+def pivots_of_factors(m: Memory) -> Array:
+    """The same of the factors that are there, (rows,)."""
+    out = np.zeros(head(m).n_rows, dtype=object)
     for n, k in _equations(m, kept=True):
         i = primitives(m)[n].slot[k]
-        d = abs(found[i])
+        d = abs(m.saddle.pivots[i])
         out[i] = select(d < SUSPENDED, d, 0.0)
+    return out
 
 
 def _sine(saddle: Saddle, i: int) -> Any:

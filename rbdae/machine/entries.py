@@ -57,7 +57,7 @@ elsewhere:
   %there = icmp ne ptr %function, null
   br i1 %there, label %other, label %done
 other:
-  %result = call i32 %function(ptr null, double %t, ptr %y, ptr %yd, double %c, ptr %out)
+  %result = call i32 %function(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out)
   ret i32 %result
 done:
   ret i32 %status

@@ -18,6 +18,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NoReturn, final
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -114,32 +115,52 @@ Shapes = dict[str, tuple[int, ...]]
 """The shapes of y, yd and out."""
 
 
-def trampoline(call: Callable[..., None], signs: str, shapes: Shapes) -> MachineFunction:
+def trampoline(call: Callable[..., None], signs: str, shapes: Shapes, context: int = 0) -> MachineFunction:
     """A Python function as a C function: ``call(t, y, out)``, ``call(t, y, yd, out)``, ... by the kinds of arguments in
-    `signs` (``t`` a number, ``y`` an input, ``o`` or ``M`` the output). It takes a microsecond or two."""
-    errors: list[BaseException] = []
-    views = _Views(shapes)
+    `signs` (``t`` a number, ``y`` an input, ``o`` or ``M`` the output). It takes a microsecond or two. All are one C
+    function, which knows them by their context: an address that is theirs, else a number of their own."""
+    made = _Called(call, signs, shapes)
+    at = context or id(made)
+    _CALLED[at] = made
+    return MachineFunction(_any_of_them()[1], at, made, made.errors)
 
-    def called(_: int, t: float, y: int, yd: int, c: float, out: int) -> int:
+
+@final
+class _Called:
+    """A Python function behind a C function, and what it has raised."""
+
+    def __init__(self, call: Callable[..., None], signs: str, shapes: Shapes) -> None:
+        self._call, self._signs, self._views = call, signs, _Views(shapes)
+        self.errors: list[BaseException] = []
+
+    def status(self, t: float, y: int, yd: int, c: float, out: int) -> int:
+        """The call; 0, or 1 where it has raised."""
         try:
             numbers, vectors = iter((t, c)), iter((("y", y), ("yd", yd)))
             arguments: list[Any] = []
-            for sign in signs:
+            for sign in self._signs:
                 if sign == "t":
                     arguments.append(next(numbers))
                 else:
                     name, at = next(vectors) if sign == "y" else ("out", out)
-                    arguments.append(views[name, at])
-            call(*arguments)
+                    arguments.append(self._views[name, at])
+            self._call(*arguments)
         except BaseException as error:
-            errors.append(error)
+            self.errors.append(error)
             return 1
         return 0
 
-    function = PROTOTYPE(called)
+
+_CALLED: WeakValueDictionary[int, _Called] = WeakValueDictionary()
+
+
+@cache
+def _any_of_them() -> tuple[Any, int]:
+    """The C function of all, and its address."""
+    function = PROTOTYPE(lambda context, *given: _CALLED[context].status(*given))
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
-    return MachineFunction(address, 0, function, errors)
+    return function, address
 
 
 @final

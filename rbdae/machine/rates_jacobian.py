@@ -229,16 +229,16 @@ class RatesJacobian:
     ) -> None:
         self.n, self._floor = int(tables.head[at.N]), floor
         self._tables, self._parts, self._elsewhere = tables, parts, elsewhere
-        self._bare = self._bound(0)
+        self._bare = self._bound(0, 0)
         self._run = PROTOTYPE(self._bare.address)
 
-    def _bound(self, elsewhere: int, *owners: Any) -> MachineFunction:
+    def _bound(self, elsewhere: int, its_context: int, *owners: Any) -> MachineFunction:
         head, memory, code = self._tables.head, np.zeros(self._tables.size), _code()
         end = head[at.FLOOR] + head[at.SOLVED]
         memory[end - len(self._floor) : end] = self._floor
         functions = np.array([x for part in self._parts for x in (part.address, part.context)], dtype=np.int64)
         places = (functions, head, self._tables.tables, memory)
-        context = np.array([*(a.ctypes.data for a in places), elsewhere], dtype=np.int64)
+        context = np.array([*(a.ctypes.data for a in places), elsewhere, its_context], dtype=np.int64)
         owner = (code, self._parts, places, context, owners)
         return MachineFunction(code["jacobian"], context.ctypes.data, owner, [])
 
@@ -254,7 +254,7 @@ class RatesJacobian:
         """The C function, for a matrix row after row."""
         n = self.n
         other = trampoline(self._elsewhere, "tyM", {"y": (n,), "out": (n, n)})
-        function = self._bound(other.address, other)
+        function = self._bound(other.address, other.context, other)
         function.errors = other.errors
         return function
 

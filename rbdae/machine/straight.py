@@ -11,8 +11,8 @@ from struct import pack
 from typing import final
 
 from rbdae.graph.graph import LEAVES, OF_TWO, Graph, operands
+from rbdae.graph.latency import depths
 from rbdae.graph.loaded import Loaded
-from rbdae.graph.order import depths
 from rbdae.machine.data import Table
 from rbdae.machine.function import FIRST_FUNCTION, SELECTION
 

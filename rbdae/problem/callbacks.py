@@ -21,8 +21,8 @@ from rbdae.machine.loops.fixed import SAYS
 from rbdae.multibody.code.code import Wanted
 from rbdae.multibody.code.operations import Operations, counted
 from rbdae.multibody.code.rates_jacobian import RatesCode, rates_code
-from rbdae.multibody.code.recorded_factors import FactorCode, factors_of
 from rbdae.multibody.code.recorded_factors import Wanted as FactorsWanted
+from rbdae.multibody.code.recorded_factors import factors_of
 from rbdae.multibody.code.traced import Tally, TracedKernel, traced
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.in_python import Recorded, in_python
@@ -154,9 +154,7 @@ class Callbacks:
         jacobian = self._of_this_model("jacobian_data")
         if not isinstance(jacobian, TracedKernel):
             return None
-        wanted = FactorsWanted(self._kernel("jacobian"), self._entries(), jacobian.code)
-        found = factors_of(self._workspace, wanted)
-        return found.bound(self._workspace) if isinstance(found, FactorCode) else found
+        return factors_of(self._workspace, FactorsWanted(self._kernel("jacobian"), self._entries(), jacobian.code))
 
     def _entries(self) -> Pattern:
         found: Pattern = self._problem._block_pattern
@@ -348,7 +346,7 @@ def _step(
     kernel, size = ImplicitStep(scheme.newton, scheme.advance), workspace.layout.n
     shapes: Shapes = {"y": (size,), "yd": (2 * n + SAYS,), "out": (size,)}
     found = traced(workspace, kernel, shapes)
-    return None if found is None else found.bare()
+    return None if found is None else found.code.function(workspace)
 
 
 def _refused(workspace: Workspace, scheme: Scheme) -> str:

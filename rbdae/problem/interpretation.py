@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import Any, cast, final
 
@@ -26,7 +26,7 @@ from rbdae.multibody.choices.row_selection import (
     redundant_rows,
 )
 from rbdae.multibody.choices.selection import KeptRows
-from rbdae.multibody.code.bound import BoundKernel, bound
+from rbdae.multibody.code.bound import BoundKernel
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.system.model import Model
 from rbdae.problem.matrices import Matrices, MatrixView
@@ -83,7 +83,7 @@ class Interpretation:
     def _kernel(self, entry: Entry) -> BoundKernel:
         """The kernel on this workspace, bound once."""
         if entry not in self._bound:
-            self._bound[entry] = bound(self.workspace, entry)
+            self._bound[entry] = BoundKernel(self.workspace, entry)
         return self._bound[entry]
 
     def function(self, entry: Entry, *lengths: int) -> MachineFunction:
@@ -325,8 +325,8 @@ class Interpretation:
         if len(rows) != len(dropped) or rows == dropped:
             return
         kept = KeptRows(rows, pivot_floor=selection.rows.pivot_floor)
-        other = self.workspace.with_selection(selection.with_rows(kept))
-        bound(other, self.workspace.settings.kernels.rates)(t, y, out)
+        other = self.workspace.with_selection(replace(selection, rows=kept))
+        BoundKernel(other, self.workspace.settings.kernels.rates)(t, y, out)
         la = out[self.workspace.layout.n_differential + self.workspace.layout.n_internal :]
         la[:] = carried_by_kept(self.model, la, null_directions(self.model, G, len(dropped)), dropped)
 

@@ -18,7 +18,7 @@ from rbdae.multibody.choices.selection import KeptRows
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.in_python import Point, Recordings, in_python
-from rbdae.multibody.recorded.recording import MOST_NODES, Recording, finished, run
+from rbdae.multibody.recorded.recording import MOST_NODES, Recording, run
 
 if TYPE_CHECKING:
     from scipy.sparse import spmatrix
@@ -110,7 +110,7 @@ def _dense(matrix: Matrix) -> Mat:
 def _with_all_rows(workspace: Workspace) -> Workspace:
     """A workspace in which no joint row is dropped. The square system of the null-space form has no room for the
     others: its matrices are those of index-0, with the same velocities (xdot, Omega)."""
-    selection = workspace.selection.with_rows(KeptRows())
+    selection = replace(workspace.selection, rows=KeptRows())
     if not workspace.selection.rows.dropped:
         return workspace
     if not workspace.settings.reduced:
@@ -162,7 +162,7 @@ class MatrixView:
         sizes = n_q, n_v, n_v, n_la
         ran = run(self._workspace, terms, {"out": (n + sum(sizes),)}, point, MOST_NODES)
         recorder, g = ran.recorder, ran.recorder.graph
-        outputs = [recorder.number(value) for value in ran.out]
+        outputs = ran.nodes(ran.out)
         one = g.const(1.0)
         x = [symbol.node for symbol in recorder.inputs("yd")]
         rows = iter(tangents(g, outputs[n:], {node: {j: one} for j, node in enumerate(x)}))
@@ -172,7 +172,7 @@ class MatrixView:
             nodes += [node for *_, node in entries]
             found = np.array([each[:2] for each in entries], dtype=np.int64).reshape(-1, 2)
             places.append((found[:, 0], found[:, 1]))
-        return finished(self._workspace, ran, nodes), places
+        return ran.recording(nodes), places
 
 
 def _matrix(sparse: bool, shape: tuple[int, int], places: tuple[Ints, Ints], values: Vec) -> Matrix:

@@ -20,7 +20,7 @@ from rbdae.kernels.outputs import natural
 from rbdae.kernels.readings import WIDTH, by_force
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.in_python import Point, Recordings
-from rbdae.multibody.recorded.recording import MOST_NODES, Recording, Run, finished, places_of_selected, run
+from rbdae.multibody.recorded.recording import MOST_NODES, Recording, Run, run
 from rbdae.problem.driven import Inputs, places_of, present
 from rbdae.problem.formulas import Formulas
 from rbdae.problem.measures import Found
@@ -75,9 +75,9 @@ class Tangents:
         size = 12 * model.n + WIDTH * len(model.forces.elements) if pulls else 24 * model.n
         ran = run(workspace, by_force if pulls else natural, {"out": (size,)}, point, MOST_NODES)
         recorder, g = ran.recorder, ran.recorder.graph
-        values = [recorder.number(each) for each in self._quantities(ran)]
+        values = ran.nodes(self._quantities(ran))
         y, yd, time = inputs_of(g, "y", n), inputs_of(g, "yd", n), g.node("input", "t", 0)
-        u = [symbol.node for symbol in recorder.inputs("selection")[places_of_selected(workspace, "inputs")]]
+        u = [symbol.node for symbol in recorder.inputs("selection")[workspace.places_of("inputs")]]
         one, zero = g.const(1.0), g.const(0.0)
         moving = [k for k, (_, each) in enumerate(self._found) if each.aspect == "acceleration"]
         rates = {node: {0: rate} for node, rate in zip(y, yd, strict=True)} | {time: {0: one}}
@@ -88,7 +88,7 @@ class Tangents:
         except NoDerivative as error:
             raise ValueError(f"outputs: {error}") from None
         entries = [row.get(j, zero) for row in rows for j in range(self._shape[1])]
-        return finished(workspace, ran, [*values, *entries]), None
+        return ran.recording([*values, *entries]), None
 
     def _quantities(self, ran: Run) -> list[Any]:
         """The quantities on symbols; rates in place of accelerations."""

@@ -22,10 +22,10 @@ from rbdae.multibody.choices.selection import Selection
 from rbdae.multibody.choices.states import put_parameters
 from rbdae.multibody.code.jacobian_pattern import jacobian_pattern
 from rbdae.multibody.code.traced import shared
+from rbdae.multibody.memory.contents import pattern_on_disk
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.contents import pattern_on_disk
 from rbdae.multibody.recorded.parameter_tangents import ParameterTangents
-from rbdae.multibody.recorded.recording import Pattern, structure_of
+from rbdae.multibody.recorded.recording import Pattern
 from rbdae.multibody.system.model import Model
 from rbdae.multibody.system.parameters import Changed, changed
 from rbdae.problem.callbacks import Callbacks
@@ -322,7 +322,7 @@ class Problem:
     def _read_under(self, inputs: Vec) -> Problem:
         """This problem with other inputs, for one reading."""
         if self.selection.rows.dropped:  # other rows may be taken, by other workspaces
-            return self.with_selection(self.selection.with_inputs(inputs.copy()))
+            return self.with_selection(replace(self.selection, inputs=inputs.copy()))
         self._driven.workspace.write_inputs(inputs)
         return self._driven
 
@@ -344,7 +344,7 @@ class Problem:
         out = self.again(self, self.system.with_sources(sources)) if sources else self
         new, known = inputs_of(out.workspace), self.inputs
         before: Vec = np.array([known.get(each.name, each.value) for each in new])
-        chosen = self.selection.with_inputs(values_of("with_inputs", places_of(out.workspace), numbers, before))
+        chosen = replace(self.selection, inputs=values_of("with_inputs", places_of(out.workspace), numbers, before))
         out, y0 = out.with_selection(chosen), self.y0
         if follows_inputs(out.workspace):
             y0 = out.project(self.t0, y0)
@@ -358,7 +358,7 @@ class Problem:
         for name, value in values.items():
             new[places[name]] = value
         refuse_jumps(self.workspace, t, old, new)
-        return self.with_selection(self.selection.with_inputs(new))._begun(t, y)
+        return self.with_selection(replace(self.selection, inputs=new))._begun(t, y)
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:
         """New switches for a segment of a run that begins at `y0`."""
@@ -527,7 +527,7 @@ class Problem:
         """The same as compressed columns; other selections have it, too, unless they drop other rows, and problems with
         other numbers of the same structure. It is on disk if the structure of the Jacobian is known there."""
         workspace, known = self.workspace, self.workspace.memory.recorded
-        key = ("pattern", structure_of(workspace))
+        key = ("pattern", workspace.structure)
 
         def find() -> Pattern:
             return jacobian_pattern(workspace, self.n_equations)

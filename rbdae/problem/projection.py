@@ -49,7 +49,7 @@ class Projection:
         What to project.
     tolerance : float
         Largest violation that counts as no drift; smaller ones are left alone. Relative: g over the length of the model
-        where it is one, gdot over its length and time (`rbdae.multibody.system.scales`).
+        where it is one, gdot over its length and time (`rbdae.multibody.system.model.Scales`).
     restart_tolerance : float
         Violation, relative likewise, beyond which an adapter of a multistep code interrupts it to feed the projected
         state back (each such restart costs the code its order and step size).

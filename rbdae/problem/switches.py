@@ -52,7 +52,7 @@ from rbdae.multibody.choices.row_selection import SUSPENDED_FROM, WEAKENED, clos
 from rbdae.multibody.choices.selection import KeptRows, Selection
 from rbdae.multibody.choices.states import centred
 from rbdae.multibody.choices.velocity_selection import spatial_columns
-from rbdae.multibody.code.bound import bound
+from rbdae.multibody.code.bound import BoundKernel
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.system.model import Model
 from rbdae.problem.contract import Ending, Solvable
@@ -155,7 +155,7 @@ class VelocitySwitch(AbstractSwitch):
             d = self.view.natural(t, y)[:, 3:12].reshape(-1, 3, 3)
             G = spatial_columns(G, np.swapaxes(d, 1, 2))
         chosen = self.view.workspace.memory.metric.select(G, settings.n_independent)
-        return selection.with_velocities(chosen)
+        return replace(selection, velocities=chosen)
 
 
 # ------------------------------------------------------------ joint rows
@@ -169,7 +169,7 @@ def with_pivot_floor(
 ) -> KeptRows:
     """The rows, with floors of this fraction of their pivots at (t, y)."""
     bare, found = replace(rows, pivot_floor=np.zeros(workspace.layout.n_rows)), np.empty(workspace.layout.n_rows)
-    bound(workspace.with_selection(workspace.selection.with_rows(bare)), pivots)(t, y, found)
+    BoundKernel(workspace.with_selection(replace(workspace.selection, rows=bare)), pivots)(t, y, found)
     return replace(rows, pivot_floor=fraction * found)
 
 
@@ -203,7 +203,7 @@ class RowSwitch(AbstractSwitch):
         chosen = KeptRows(dropped, strength(view.model, G, dropped), rows.closeness)
         if rows.pivot_floor is not None:
             chosen = with_pivot_floor(view.workspace, chosen, t, y)
-        return selection.with_rows(chosen)
+        return replace(selection, rows=chosen)
 
 
 # ------------------------------------------------------------ charts
@@ -243,7 +243,7 @@ class ChartSwitch(AbstractSwitch):
         """All charts centred at (t, y)."""
         d = self.view.natural(t, y)[:, 3:12]
         R: Mat = np.swapaxes(d.reshape(-1, 3, 3), 1, 2)
-        return selection.with_references(centred(self.view.workspace.settings.chart, R))
+        return replace(selection, references=centred(self.view.workspace.settings.chart, R))
 
     def ends(self, t: float, y: Vec) -> Ending | None:
         """Why the run cannot continue; None if it can."""

@@ -146,12 +146,17 @@ def _choice(condition: Any, one: Any, other: Any) -> Any:
 
 # ---------------------------------------------------------------- at the boundary, on floats
 
+_FEW = 12
+"""Rotations up to which the work of NumPy's calls is the larger one."""
+
 
 def rotation_matrices(p: Mat) -> Mat:
     """R(p) of unit quaternions (..., 4) as (..., 3, 3); [NS] (26)."""
     p = np.asarray(p, dtype=float)
     if p.ndim == 1:
         return np.asarray(euler_map(p.tolist()))
+    if p.ndim == 2 and len(p) < _FEW:  # on Python's numbers: quicker
+        return np.array([euler_map(each) for each in p.tolist()]).reshape(-1, 3, 3)
     return np.ascontiguousarray(np.moveaxis(euler_map(np.moveaxis(p, -1, 0)), (0, 1), (-2, -1)))
 
 

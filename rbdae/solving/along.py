@@ -18,7 +18,7 @@ from rbdae._frozen import ByName, brief
 from rbdae.adapter import Steps
 from rbdae.kernels.readings import power_at
 from rbdae.multibody.choices.row_selection import closeness as closeness_of
-from rbdae.multibody.recorded.recording import recorded, recording_point
+from rbdae.multibody.recorded.recording import MOST_NODES, recording_point, run
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.owners import Owner
 from rbdae.problem.problem import Problem
@@ -104,8 +104,8 @@ def is_conservative(problem: Problem) -> bool:
     if len(model.drives) or len(model.frictions):
         return False
     shapes: dict[str, tuple[int, ...]] = {"y": (24 * model.n,), "yd": (model.forces.n_states,), "out": (1,)}
-    found = recorded(workspace, power_at, shapes, recording_point(workspace, shapes))
-    return bool(found.graph.value(found.outputs[0]) == 0.0)
+    found = run(workspace, power_at, shapes, recording_point(workspace, shapes), MOST_NODES)
+    return bool(found.recorder.graph.value(*found.nodes(found.out)) == 0.0)
 
 
 def energy_of_run(run: Any) -> EnergyOfRun:

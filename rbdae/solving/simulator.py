@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, final
@@ -160,7 +161,7 @@ class Simulator:
         """Motion of every body by name, now."""
         here = self._engine.here
         if follows_inputs(here.workspace):  # rates of coordinates depend on the inputs of drives in some forms
-            here = here.with_selection(here.selection.with_inputs(self._values.copy()))
+            here = here.with_selection(replace(here.selection, inputs=self._values.copy()))
         return here.states(self.t, self.y)
 
     @property
@@ -245,7 +246,7 @@ class Simulator:
     def _sample(self, samples: Samples) -> None:
         """Let the controllers whose samples are due set their outputs."""
         here = self._engine.here
-        here = here.with_selection(here.selection.with_inputs(self._values.copy()))
+        here = here.with_selection(replace(here.selection, inputs=self._values.copy()))
         self._take(present(samples.resumed(here, self._engine.t, self._engine.y).workspace))
 
     def reset(
@@ -401,7 +402,7 @@ class _InPlace:
         for t, values in self._changes:
             begins = not kept or t <= first.t0
             at, y = (first.t0, first.y0) if begins else (t, steps.y[int(np.searchsorted(steps.t, t))])
-            here = first.with_selection(first.selection.with_inputs(values))._begun(at, y)
+            here = first.with_selection(replace(first.selection, inputs=values))._begun(at, y)
             if begins:
                 problems = [here]
                 continue

@@ -22,7 +22,7 @@ def derived(problem, kernel, names, y, yd, c):
     shapes = {name: (n,) for name in names} | {"out": (rows, n)}
     made = inside.derived.recorded_kernel(problem.workspace, kernel, shapes, (problem.t0, y, yd, c), 2_000_000)
     numbers = {"t": [problem.t0], "y": y, "yd": yd, "c": [c]}
-    numbers["selection"] = inside.recording.selection_numbers(problem.workspace)
+    numbers["selection"] = problem.workspace.numbers
     guards = evaluate(made.graph, [*made.guards], numbers)
     assert [bool(x) for x in guards] == [*made.guards.values()]
     functions = [function.plain for function in made.functions]

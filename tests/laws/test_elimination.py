@@ -129,6 +129,27 @@ def test_pivots_keep_their_size_when_bodies_turn():
     assert (0, 2) not in order and (0, 3) not in order
 
 
+def test_orders_are_found_once_for_a_structure_and_its_rounded_numbers(monkeypatch):
+    """They are on disk for other problems, and the same as without the cache; a larger mass asks for others."""
+
+    def bricard() -> rbdae.Problem:
+        return rbdae.formulate(rbdae.models.bricard(), "index-0", redundant="minimum-norm")
+
+    def order(problem: rbdae.Problem) -> Any:
+        return inside.saddle_order.order_for(problem.workspace, problem.workspace.settings.kernels.rates)
+
+    kept = order(bricard())
+    assert kept and kept == inside.saddle_order.orders(bricard().workspace)
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("an order is searched for")
+
+    monkeypatch.setattr(inside.saddle_order, "orders", refuse)
+    assert order(bricard()) == kept
+    with pytest.raises(AssertionError, match="searched for"):
+        order(bricard().with_parameters({"rod1.mass": 10.0}))
+
+
 # ---------------------------------------------------------------- of problems
 
 

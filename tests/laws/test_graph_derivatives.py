@@ -7,7 +7,7 @@ import inside
 import numpy as np
 import pytest
 
-from rbdae.graph.derivatives import NoDerivative, gradient, inputs_of, jacobian
+from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import FUNCTIONS, Graph
 
@@ -23,9 +23,11 @@ def _drawn():
 
 
 def _recorded(problem, kernel, n_out, y, yd, c):
-    made = inside.recording.recorded(problem.workspace, kernel, {"out": (n_out,)}, (problem.t0, y, yd, c))
+    made = inside.derived.recorded_kernel(
+        problem.workspace, kernel, {"out": (n_out,)}, (problem.t0, y, yd, c), inside.recording.MOST_NODES
+    )
     numbers = {"t": [problem.t0], "y": y, "yd": yd, "c": [c]}
-    numbers["selection"] = inside.recording.selection_numbers(problem.workspace)
+    numbers["selection"] = problem.workspace.numbers
     return made, numbers
 
 
@@ -63,17 +65,6 @@ def test_of_a_recorded_residual_is_the_jacobian_by_complex_steps(system, pairing
         assert error <= TOLERANCE, (problem, row, error)
 
 
-def test_backwards_they_are_the_same_as_forwards():
-    problem = cases.problem(*cases.PAIRS[0])
-    kernel, y, yd = problem.workspace.settings.kernels.residual, problem.y0, problem.yd0
-    made, numbers = _recorded(problem, kernel, problem.n_equations, y, yd, 0.0)
-    inputs = inputs_of(made.graph, "y", problem.n)
-    forwards = _evaluated(made, jacobian(made.graph, made.outputs, inputs), numbers, problem.n)
-    for output, row in zip(made.outputs, forwards, strict=True):
-        found = evaluate(made.graph, gradient(made.graph, output, inputs), numbers)
-        assert np.allclose(found, row, rtol=1e-13, atol=1e-13 * np.abs(forwards).max())
-
-
 OTHERS = {
     "add": lambda g, a, b: g.add(g.mul(a, a), b),
     "sub": lambda g, a, b: g.sub(a, g.neg(b)),
@@ -95,7 +86,6 @@ def test_every_operation_has_the_derivative_that_differences_have(name):
     forwards = evaluate(
         graph, [jacobian(graph, [out], [a, b])[0].get(k, graph.const(0.0)) for k in range(2)], {"x": point}
     )
-    assert np.allclose(evaluate(graph, gradient(graph, out, [a, b]), {"x": point}), forwards, rtol=1e-15)
     for k, found in enumerate(forwards):
         steps = [evaluate(graph, [out], {"x": point + m * h * np.eye(2)[k]})[0] for m in (-2, -1, 1, 2)]
         wanted = (steps[0] - 8.0 * steps[1] + 8.0 * steps[2] - steps[3]) / (12.0 * h)
@@ -120,4 +110,4 @@ def test_functions_of_the_user_are_refused_only_where_they_matter():
     with pytest.raises(NoDerivative):
         jacobian(graph, [graph.mul(result, y)], [x])
     with pytest.raises(NoDerivative):
-        gradient(graph, result, [x])
+        jacobian(graph, [result], [x])

@@ -14,7 +14,6 @@ from rbdae.graph.corresponding import corresponding
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.factoring import Factored, factored
 from rbdae.graph.graph import FUNCTIONS, LEAVES, Graph, operands
-from rbdae.graph.order import deepest_first, few_alive
 from rbdae.graph.sharing import shared
 from rbdae.graph.sums import operations, sums_of
 from rbdae.graph.twos import Two, both
@@ -396,10 +395,8 @@ def test_machine_code_of_pairs_has_their_numbers(seed, rng):
     first = pairs.outputs[0]
     listed = [*pairs.outputs, three, three, three, three, first, *pairs.outputs]
     guard = pairs.graph.condition("<", first, pairs.graph.const(1e300))
-    ordered = few_alive if seed % 2 else deepest_first
-    order = ordered(pairs.graph, [guard, *listed])
     y = rng.uniform(-2.0, 2.0, 2 * N + 2)
-    found = inside.values_of_machine_code(pairs.graph, order, listed, {guard: True}, y)
+    found = inside.values_of_machine_code(pairs.graph, pairs.graph.needed([guard, *listed]), listed, {guard: True}, y)
     with np.errstate(all="ignore"):
         wanted = evaluate(pairs.graph, listed, {"y": y.tolist()})
     scale = np.array(sizes(graph, outputs, y.tolist()))
@@ -426,15 +423,3 @@ def test_two_numbers_are_computed_as_each():
     assert Two(1.0, 1.0) == 1.0 and hash(Two(2.0, 2.0)) == hash(2.0)
     assert Two(1.0, 2.0) != 1.0 and Two(1.0, 2.0) != Two(1.0, -2.0)
     assert Two(-1.0, 2.0) < 0.0 < Two(1.0, -2.0) and not Two(-1.0, 2.0) > 0.0
-
-
-# ---------------------------------------------------------------- orders
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_orders_compute_operands_first(seed):
-    graph, outputs = drawn(seed)
-    for order in (few_alive(graph, outputs), deepest_first(graph, outputs)):
-        assert sorted(order) == sorted(graph.needed(outputs))
-        place = {k: i for i, k in enumerate(order)}
-        assert all(place[j] < place[k] for k in order for j in operands(graph.nodes[k]))

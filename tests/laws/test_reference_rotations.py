@@ -6,6 +6,7 @@ more than ten times; quaternions say what is right.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -91,7 +92,7 @@ def test_the_equations_are_those_of_the_motion(rotation, formulation, rng):
     problem = rbdae.formulate(system, formulation, rotation=rotation, reference="start", consistent="project")
     assert all(np.abs(problem.natural(0.0, problem.y0) - wanted.natural(0.0, wanted.y0)).max(axis=-1) < 1e-13)
     origins = problem.selection.references @ Rotation.from_rotvec((0.2, -0.3, 0.25)).as_matrix()
-    moved = problem.with_selection(problem.selection.with_references(origins))
+    moved = problem.with_selection(replace(problem.selection, references=origins))
     y = problem.translated(0.0, problem.y0, moved)
     assert np.abs(moved.natural(0.0, y) - wanted.natural(0.0, wanted.y0)).max() < 1e-13
     assert np.abs(problem.project(0.0, moved.translated(0.0, y, problem)) - problem.y0).max() < 1e-12
@@ -116,7 +117,7 @@ def test_jacobians_with_reference_rotations(case):
         reference="start", consistent="project",
     )  # fmt: skip
     turns = Rotation.from_rotvec(0.3 * rng.standard_normal((problem.model.n, 3))).as_matrix()
-    other = problem.selection.with_references(problem.selection.references @ turns)
+    other = replace(problem.selection, references=problem.selection.references @ turns)
     moved = problem.with_selection(other)
     y = problem.translated(problem.t0, problem.y0, moved) + 0.02 * rng.standard_normal(problem.n)
     yd = rng.standard_normal(problem.n)

@@ -63,7 +63,7 @@ class Code:
 def _many_inputs(problem: rbdae.Problem, rng: np.random.Generator) -> list[Inputs]:
     """Near the start and far from it; then with other selections; then where positions are degenerate, or no
     numbers."""
-    own, n, yd = inside.recording.selection_numbers(problem.workspace), problem.n, rng.standard_normal(problem.n)
+    own, n, yd = problem.workspace.numbers, problem.n, rng.standard_normal(problem.n)
     at = [(problem.y0 + size * rng.standard_normal(n), own) for size in (0.0, 1e-3, 0.1, 1.0, 3.0, 30.0) * 4]
     for size in (0.3, 3.0, 300.0) * 8:  # numbers of very different sizes
         near = problem.y0 + 0.3 * rng.standard_normal(n)
@@ -86,7 +86,7 @@ def test_guards_hold_where_the_graph_says(case, rng):
     are pivots: positions that are singular to the last bit are not found by chance, so inputs that are no numbers, for
     which no comparison holds, are among those tried."""
     problem = _recorded(case)
-    inputs, own = _many_inputs(problem, rng), inside.recording.selection_numbers(problem.workspace)
+    inputs, own = _many_inputs(problem, rng), problem.workspace.numbers
     for kernel, recording in _guarded(problem):
         wanted = [float(answer) for answer in recording.guards.values()]
         holds = np.array([np.equal(at.answers(recording), wanted) for at in inputs])
@@ -105,7 +105,7 @@ def test_every_guard_alone_sends_a_state_elsewhere(case):
     beside the selection's, in code made of the same graph: all other guards still hold, so it is this one's branch that
     is taken."""
     problem = _recorded(case)
-    own = inside.recording.selection_numbers(problem.workspace)
+    own = problem.workspace.numbers
     for kernel, recording in _guarded(problem):
         graph, wanted = recording.graph, np.array([*recording.guards.values()], dtype=float)
         places = [graph.node("input", "selection", len(own) + k) for k in range(len(wanted))]

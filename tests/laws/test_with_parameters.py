@@ -219,8 +219,8 @@ def test_numbers_are_loaded_once_where_they_are_equal_by_structure(rng):
             few = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, np.nan, np.inf] if rng.random() < 0.5 else [2.0, 3.0, 4.0, 5.0]
             records[name] = rng.choice(few, records[name].shape)
         numbers = np.column_stack([records[name].reshape(len(records), -1) for name in ("mass", "inertia", "arm")])
-        found = inside.OpenNumbers.of({"bodies": records})
-        part = found.arrays["bodies"]
+        found = inside.OpenNumbers({"bodies": records})
+        part = found.parts["bodies"]
         loaded = part.places != 0
         np.testing.assert_array_equal(loaded, ~np.isin(np.abs(numbers), (0.0, 1.0)) & ~np.isnan(numbers))
         values = np.append(part.values, 0.0)[np.abs(part.places) - 1] * np.sign(part.places)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -123,7 +124,7 @@ class TracedCall(NamedTuple):
 def traced_kernels(problem: rbdae.Problem) -> list[TracedCall]:
     """All that have been recorded for the selection of the problem."""
     out, workspace = [], problem.workspace
-    mine = recording.structure_of(workspace)
+    mine = workspace.structure
     for key, code in workspace.memory.recorded.items():
         if code is not None and len(key) == 5 and key[-2] == mine:
             entry, shapes, sparse, *_ = key
@@ -146,7 +147,7 @@ def kernel_after_guard(problem: rbdae.Problem, kernel: TracedCall) -> Any:
     """What takes over where a guard of a kernel does not hold: code with bodies before joints where it has an order of
     its own, else plain Python."""
     workspace, plain = problem.workspace, plain_kernel(problem, kernel.entry, sparse=kernel.sparse)
-    if not recording.order_for(workspace, kernel.entry):
+    if not saddle_order.order_for(workspace, kernel.entry):
         return plain
     other = kernel.entry.bodies_first
     found = traced.traced(workspace, other, kernel.shapes, otherwise=lambda: plain, sparse=kernel.sparse)
@@ -188,7 +189,7 @@ def machine_code(made: Recording, kernel: TracedCall) -> Any:
 
 def filled(code: Any, problem: rbdae.Problem) -> Any:
     """The tables of a code with the numbers of a problem."""
-    return code.data.filled(recording.opened_numbers(problem.workspace).values)
+    return code.data.filled(problem.workspace.open_numbers.values)
 
 
 def machine_call(address: int) -> Any:
@@ -440,7 +441,7 @@ def dropping(problem: rbdae.Problem, rows: tuple[int, ...]) -> rbdae.Problem:
     kept = KeptRows(rows, strength(problem.model, G, rows), before.closeness)
     if before.pivot_floor is not None:
         kept = with_pivot_floor(problem.workspace, kept, problem.t0, problem.y0, 1e-8)
-    return problem.resumed(problem.t0, problem.y0, problem.selection.with_rows(kept))
+    return problem.resumed(problem.t0, problem.y0, replace(problem.selection, rows=kept))
 
 
 def with_best_rows(problem: rbdae.Problem) -> rbdae.Problem:
@@ -449,7 +450,7 @@ def with_best_rows(problem: rbdae.Problem) -> rbdae.Problem:
     G = problem.interpretation.joint_matrix(problem.t0, problem.y0)
     rows = redundant_rows(problem.model, G, prefer_trees=False, at_least=len(before.dropped))
     kept = KeptRows(rows, strength(problem.model, G, rows), before.closeness)
-    return problem.resumed(problem.t0, problem.y0, problem.selection.with_rows(kept))
+    return problem.resumed(problem.t0, problem.y0, replace(problem.selection, rows=kept))
 
 
 def suspends(problem: rbdae.Problem) -> bool:
@@ -460,7 +461,7 @@ def suspends(problem: rbdae.Problem) -> bool:
 def suspending(problem: rbdae.Problem, fraction: float) -> rbdae.Problem:
     """The problem with floors of this fraction of the pivots at its start."""
     rows = with_pivot_floor(problem.workspace, problem.selection.rows, problem.t0, problem.y0, fraction)
-    return problem.with_selection(problem.selection.with_rows(rows))
+    return problem.with_selection(replace(problem.selection, rows=rows))
 
 
 def pivots(problem: rbdae.Problem, t: float, y: Vec) -> Vec:

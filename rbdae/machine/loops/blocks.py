@@ -299,12 +299,14 @@ def rates_jacobian(functions: Ints, t: float, y: Vec, head: Ints, tables: Ints, 
     return 0
 
 
-def jacobian(functions: Ints, head: Ints, tables: Ints, v: Vec, elsewhere: int, t: float, y: Vec, out: Vec) -> int:
-    """The same; where it fails, by the machine function `elsewhere` if there is one."""
+def jacobian(
+    functions: Ints, head: Ints, tables: Ints, v: Vec, elsewhere: int, context: int, t: float, y: Vec, out: Vec
+) -> int:
+    """The same; where it fails, by the machine function `elsewhere` with its context if there is one."""
     status = rates_jacobian(functions, t, y, head, tables, v, out)
     if status == 0 or elsewhere == 0:
         return status
-    return evaluate(elsewhere, 0, t, y, y, 0.0, out)
+    return evaluate(elsewhere, context, t, y, y, 0.0, out)
 
 
 def _expand(head: Ints, tables: Ints, v: Vec, out: Vec) -> None:

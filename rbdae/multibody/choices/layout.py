@@ -6,8 +6,9 @@ of the kinematic correction. Each part is ordered by bodies, then joints or forc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import final
 
 import numpy as np
@@ -84,14 +85,12 @@ def lay_out(model: Model, settings: Settings) -> Layout:
     """The layout of a model."""
     n = model.n
     order = tuple(model.tree.order) if settings.structure in ("spherical tree", "tree") else tuple(range(n))
-    rank = np.empty(n + 1, dtype=np.int64)
-    rank[list(order)] = np.arange(n)
-    rank[n] = n
-    nt = model.bodies["nt"][list(order)].astype(np.int64)
-    n_q, iq = _offsets(nt + settings.chart.n)
-    n_v, iv = _offsets(nt + settings.kind.size)
-    n_internal, il = _offsets(np.full(n, settings.kind.internal))
-    n_nu, inu = _offsets(np.array([_n_quasi_velocities(model, settings, b) for b in order], dtype=np.int64))
+    rank = np.array(sorted(range(n + 1), key=(*order, n).__getitem__), dtype=np.int64)
+    nt = model.bodies["nt"][list(order)].tolist()
+    n_q, iq = _offsets(moves + settings.chart.n for moves in nt)
+    n_v, iv = _offsets(moves + settings.kind.size for moves in nt)
+    n_internal, il = _offsets([settings.kind.internal] * n)
+    n_nu, inu = _offsets(_n_quasi_velocities(model, settings, b) for b in order)
     if settings.structure == "loops":
         n_nu = settings.n_independent
     n_rows = int(model.primitives["n"].sum()) if len(model.primitives) else 0
@@ -108,9 +107,9 @@ def lay_out(model: Model, settings: Settings) -> Layout:
     return Layout(q, v, s, la, mu, mu.stop, n_v, n_internal, n_rows, n_hidden, order, rank, iq, iv, il, inu, labels)
 
 
-def _offsets(sizes: Ints) -> tuple[int, Ints]:
-    ends = np.cumsum(sizes)
-    return int(ends[-1]), ends - sizes
+def _offsets(sizes: Iterable[int]) -> tuple[int, Ints]:
+    *begins, end = accumulate(sizes, initial=0)
+    return end, np.array(begins, dtype=np.int64)
 
 
 def _n_quasi_velocities(model: Model, settings: Settings, b: int) -> int:

@@ -1,7 +1,7 @@
 """The joint rows that are kept where some follow from others: ranks, strength of a choice, multipliers of least norm.
 
-Rows are compared as directions in the space of velocities over the model's length (`rbdae.multibody.system.scales`), so
-that no choice depends on the unit of length.
+Rows are compared as directions in the space of velocities over the model's length
+(`rbdae.multibody.system.model.Scales`), so that no choice depends on the unit of length.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class KeptRows:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """The choices that a run has made up to some time; each switch replaces its own field.
+    """The choices that a run has made up to some time.
 
     Parameters
     ----------
@@ -66,22 +66,6 @@ class Selection:
     velocities: IndependentVelocities | None = None
     references: Mat | None = None
     inputs: Vec | None = None
-
-    def with_inputs(self, inputs: Vec) -> Self:
-        """The same with other values of the inputs."""
-        return replace(self, inputs=inputs)
-
-    def with_rows(self, rows: KeptRows) -> Self:
-        """The same with other kept rows."""
-        return replace(self, rows=rows)
-
-    def with_velocities(self, velocities: IndependentVelocities) -> Self:
-        """The same with other independent velocities."""
-        return replace(self, velocities=velocities)
-
-    def with_references(self, references: Mat) -> Self:
-        """The same with other reference rotations."""
-        return replace(self, references=references)
 
 
 def to_arrays(selections: Sequence[Selection]) -> dict[str, Any]:
@@ -117,9 +101,9 @@ def from_arrays(arrays: Mapping[str, Any], first: Selection) -> list[Selection]:
         found = _from_row(arrays, k, first)
         before = out[-1].velocities if out else None
         if before is not None and found.velocities is not None and _equal(before, found.velocities):
-            found = found.with_velocities(before)
+            found = replace(found, velocities=before)
         if references is not None and found.references is not None and np.array_equal(references, found.references):
-            found = found.with_references(references)
+            found = replace(found, references=references)
         references = found.references
         out.append(found)
     return out
@@ -130,16 +114,15 @@ def _equal(one: IndependentVelocities, two: IndependentVelocities) -> bool:
 
 
 def _from_row(arrays: Mapping[str, Any], k: int, first: Selection) -> Selection:
-    out = first
+    own: dict[str, Any] = {}
     if "selection_dropped" in arrays:
         strength, closeness = arrays["selection_strength"][k]
         floor = arrays["selection_pivot_floor"][k] if "selection_pivot_floor" in arrays else None
         dropped = tuple(int(row) for row in arrays["selection_dropped"][k])
-        out = out.with_rows(KeptRows(dropped, float(strength), float(closeness), floor))
+        own["rows"] = KeptRows(dropped, float(strength), float(closeness), floor)
     if "selection_S" in arrays:
-        out = out.with_velocities(IndependentVelocities(arrays["selection_S"][k], arrays["selection_sizes"][k]))
-    if "selection_inputs" in arrays:
-        out = out.with_inputs(arrays["selection_inputs"][k])
-    if "selection_references" in arrays:
-        out = out.with_references(arrays["selection_references"][k])
-    return out
+        own["velocities"] = IndependentVelocities(arrays["selection_S"][k], arrays["selection_sizes"][k])
+    for name in ("inputs", "references"):
+        if f"selection_{name}" in arrays:
+            own[name] = arrays[f"selection_{name}"][k]
+    return replace(first, **own)

@@ -304,6 +304,3 @@ def metric(model: Model) -> Metric:
             arms[b] = max(arms[b], float(np.linalg.norm(point)))
     reach = np.repeat([arm if arm > _SHORT * length else length for arm in arms[:-1]], [3 * f + 3 for f in free])
     return Metric(np.where(turning, 1.0, length), np.where(turning, 1.0, reach), turning, moving)
-
-
-__all__ = ["MOST_DENSE", "DependentRows", "Metric", "metric", "sparse_matrix", "spatial_columns"]

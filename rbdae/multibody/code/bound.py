@@ -1,4 +1,4 @@
-"""`bound`: a kernel on a workspace, of any lengths of its arguments: machine code of this model, or Python."""
+"""`BoundKernel`: a kernel on a workspace, of any lengths of its arguments: machine code of this model, or Python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ class BoundKernel:
         self._workspace, self._kernel = workspace, kernel
         self._in_python = in_python(workspace, kernel)
         self._calls: dict[tuple[int, ...], Callable[..., None]] = {}
-        self._traced: dict[tuple[int, ...], TracedKernel | None] = {}
         self._machine: dict[tuple[int, ...], MachineFunction | None] = {}
 
     __reduce__ = refuse_copies
@@ -66,11 +65,4 @@ class BoundKernel:
         return {next(names) if sign == "y" else "out": (n,) for n, sign in zip(lengths, signs, strict=True)}
 
     def _of_this_model(self, lengths: tuple[int, ...]) -> TracedKernel | None:
-        if lengths not in self._traced:
-            self._traced[lengths] = traced(self._workspace, self._kernel, self._shapes(lengths))
-        return self._traced[lengths]
-
-
-def bound(workspace: Workspace, kernel: Entry) -> BoundKernel:
-    """A kernel on a workspace."""
-    return BoundKernel(workspace, kernel)
+        return traced(self._workspace, self._kernel, self._shapes(lengths))

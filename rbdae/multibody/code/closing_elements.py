@@ -26,7 +26,6 @@ from rbdae.multibody.elements.rhs_elements import Assembling, add_all, groups_of
 from rbdae.multibody.elements.rhs_recording import Joint
 from rbdae.multibody.elements.stored_joints import StoredJoints
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import opened_numbers
 
 FROM = 16
 """Bodies from which elements project: code of the whole model takes a second and more to record there."""
@@ -72,7 +71,7 @@ class _Closing(Assembling):
             joint.side = joint.moved + joint.at_rest * (1.0 - a) + joint.known * a
         self._keeps = keeps_directors(workspace)
         first = DIRECTORS * workspace.model.n if self._keeps else 0
-        numbers = ElementNumbers(len(opened_numbers(workspace).values))
+        numbers = ElementNumbers(len(workspace.open_numbers.values))
         self._joints = StoredJoints(of_joints, numbers, first, floored=False)
         self._work = self._joints.work
 

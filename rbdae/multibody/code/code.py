@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.cache import note, noted, say_once
+from rbdae.machine.cache import say_once
 from rbdae.machine.data import Data
 from rbdae.machine.elements import Elements
-from rbdae.machine.function import Context, Shapes
+from rbdae.machine.function import Context, MachineFunction, Shapes
 from rbdae.machine.loops.fixed import SAYS
 from rbdae.machine.module import Module, NoMachineCode, Written, collector_off, from_cache
 from rbdae.machine.python_calls import supported
@@ -24,19 +24,17 @@ from rbdae.multibody.code import closing_elements
 from rbdae.multibody.code.code_text import CodeText, code_text, text_of_elements, text_of_step
 from rbdae.multibody.elements import rhs_elements
 from rbdae.multibody.elements.elements import apply_to, elements_of
+from rbdae.multibody.memory.contents import on_disk
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.contents import on_disk
 from rbdae.multibody.recorded.derived import recorded_kernel
 from rbdae.multibody.recorded.recording import (
     Pattern,
     Recording,
-    called,
-    finished,
-    opened_numbers,
     recording_point,
     run,
-    selection_numbers,
 )
+
+Made = TypeVar("Made")
 
 LARGEST = 400_000
 """Nodes in LLVM's text beyond which code of one model is not made: it would be more megabytes, and take longer than ten
@@ -67,15 +65,20 @@ class Code:
 
     def context(self, workspace: Workspace) -> Context:
         """The numbers of a selection and of its model, with what they are used by."""
-        context = Context.of(selection_numbers(workspace), self.functions, self.data_of(workspace))
+        context = Context.of(workspace.numbers, self.functions, self.data_of(workspace))
         context.alive += [self.module, workspace]
         return context
+
+    def function(self, workspace: Workspace, context: Context | None = None) -> MachineFunction:
+        """The C function for a workspace; it returns 1 where a guard does not hold."""
+        context = self.context(workspace) if context is None else context
+        return MachineFunction(self.module["machine"], context.address, context, [])
 
     def data_of(self, workspace: Workspace) -> Data:
         """The data with the numbers of a workspace, made once for it."""
         if not len(self.data.loaded):
             return self.data
-        numbers = opened_numbers(workspace)
+        numbers = workspace.open_numbers
         known = numbers.data.get(self.data)
         if known is None:
             known = numbers.data[self.data] = self.data.filled(numbers.values)
@@ -117,8 +120,7 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
                 functions, text = _text(workspace, wanted)
                 return replace(compiled(signs, shapes, lambda: text, functions=functions), variant=variant)
             key = (known, signs, sorted(shapes.items()), pattern, variant)
-            made = compiled(signs, shapes, lambda: _text_of_structure(workspace, wanted, key), key)
-            return replace(made, variant=variant)
+            return replace(compiled(signs, shapes, lambda: _text(workspace, wanted)[1], key), variant=variant)
     except _NotHad as error:
         _not_had(workspace, wanted.kernel, str(error))
     except NoMachineCode as error:
@@ -129,27 +131,13 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
     return None
 
 
-def _text_of_structure(workspace: Workspace, wanted: Wanted, key: object) -> CodeText:
-    """The text of a kernel that calls no functions. A refusal is noted on disk: other processes record nothing to find
-    it out again."""
-    about = "refused", key, most_nodes(workspace), LARGEST
-    refused = noted(about)
-    if refused is not None:
-        raise _NotHad(refused.decode())
-    try:
-        return _text(workspace, wanted)[1]
-    except _NotHad as error:
-        note(about, str(error).encode())
-        raise
-
-
 def _text(workspace: Workspace, wanted: Wanted) -> tuple[Sequence[Any], CodeText]:
     """The functions of the user that code of a kernel calls, and its text."""
     if isinstance(wanted.kernel, ImplicitStep):
         return _of_step(workspace, wanted.kernel, wanted.shapes)
-    found = elements_for(workspace, wanted)
-    if found is not None:
-        return (), text_of_elements(found, wanted.signs, wanted.shapes, wanted.pattern)
+    elements = elements_for(workspace, wanted)
+    if elements is not None:
+        return (), text_of_elements(elements, wanted.signs, wanted.shapes, wanted.pattern)
     at, most = recording_point(workspace, wanted.shapes), most_nodes(workspace)
     try:
         recording = recorded_kernel(workspace, wanted.kernel, wanted.shapes, at, most, wanted.pattern)
@@ -162,7 +150,7 @@ def _text(workspace: Workspace, wanted: Wanted) -> tuple[Sequence[Any], CodeText
 
 
 def elements_for(workspace: Workspace, wanted: Wanted) -> Elements | None:
-    """The elements that a kernel is made of; None where that is not quicker, or not possible."""
+    """The elements of which code of a kernel is made; None where that is not quicker, or not possible."""
     kernel, n_results = wanted.kernel, wanted.shapes["out"][0]
     try:
         if rhs_elements.apply_to(workspace, kernel, wanted.shapes["out"]):
@@ -181,10 +169,9 @@ def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[
     n = (shapes["yd"][0] - SAYS) // 2
     at = recording_point(workspace, {**shapes, "yd": (n + 1,)})
     ran = run(workspace, step.newton, {"out": (n + 1,)}, at, most_nodes(workspace))
-    newton = finished(workspace, ran, [ran.recorder.number(value) for value in ran.out])
+    newton = ran.recording(ran.nodes(ran.out))
     guards = dict(newton.guards)
-    out = called(workspace, ran.recorder, ran.m, step.advance, shapes["out"])
-    both = finished(workspace, ran, [ran.recorder.number(value) for value in out])
+    both = ran.recording(ran.nodes(ran.results(step.advance, shapes["out"])))
     later = {guard: fall for guard, fall in both.guards.items() if guard not in guards}
     text = text_of_step(replace(newton, guards=guards), replace(both, guards=later), n)
     return both.functions, text
@@ -222,6 +209,15 @@ def compiled(
 def of_recording(recording: Recording, signs: str, shapes: Shapes) -> Code:
     """The code of a recording. Raises NoMachineCode."""
     return compiled(signs, shapes, lambda: code_text(recording, signs, shapes, None), functions=recording.functions)
+
+
+def if_any(make: Callable[[], Made]) -> Made | None:
+    """The result of `make`; None, with a warning, if LLVM cannot make the code."""
+    try:
+        return make()
+    except NoMachineCode as error:
+        say_once(str(error))
+        return None
 
 
 def _level(made: CodeText) -> int:

@@ -16,7 +16,6 @@ import numpy as np
 from rbdae import graph as graphs
 from rbdae import machine
 from rbdae.graph.factoring import Factored, factored
-from rbdae.graph.order import deepest_first, few_alive
 from rbdae.machine.data import Data, Table
 from rbdae.machine.element_text import declarations
 from rbdae.machine.elements import Elements, scheduled
@@ -146,7 +145,7 @@ def _straight(
     recording: Recording, outputs: list[int], layouts: Mapping[str, Sequence[int] | None], numbers: Table
 ) -> str:
     """Functions in one go, which store the outputs one after the other, or at places."""
-    of, order = in_order(recording, outputs)
+    of, order = shortened(recording, outputs)
     texts = (
         straight(name, of.graph, order, of.outputs, of.guards, numbers, at, in_pairs=not as_it_comes())
         for name, at in layouts.items()
@@ -154,14 +153,10 @@ def _straight(
     return "\n".join(texts)
 
 
-def in_order(recording: Recording, outputs: list[int]) -> tuple[Factored, list[int]]:
-    """The graph that straight code is written from, and the order of its nodes: with fewer operations where that is
-    quicker."""
+def shortened(recording: Recording, outputs: list[int]) -> tuple[Factored, list[int]]:
+    """The graph that straight code is written from, with fewer operations where that is quicker, and the nodes needed
+    of it."""
     graph, guards = recording.graph, recording.guards
-    of = Factored(graph, outputs, guards)
-    if as_it_comes():
-        return of, graph.needed([*guards, *outputs])
-    short = factored(graph, outputs, guards, recording.alike)
-    if short is None:
-        return of, deepest_first(graph, [*guards, *outputs])
-    return short, few_alive(short.graph, [*short.guards, *short.outputs])
+    short = None if as_it_comes() else factored(graph, outputs, guards, recording.alike)
+    of = short or Factored(graph, outputs, guards)
+    return of, of.graph.needed([*of.guards, *of.outputs])

@@ -12,7 +12,7 @@ from rbdae.formulations.base import ImplicitStep
 from rbdae.graph.graph import FUNCTIONS, OF_TWO, Graph, Node
 from rbdae.machine.pieces import is_long
 from rbdae.multibody.code.code import Wanted, elements_for
-from rbdae.multibody.code.code_text import in_order
+from rbdae.multibody.code.code_text import shortened
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import recorded_kernel
 from rbdae.multibody.recorded.recording import MOST_NODES, recording_point
@@ -89,7 +89,7 @@ def counted(workspace: Workspace, wanted: Wanted) -> Operations:
     stored = [k for k in recording.outputs if recording.graph.value(k) != 0.0]
     if is_long(needed, stored):
         return _summed(_seen(recording.graph, needed))
-    of, order = in_order(recording, recording.outputs)
+    of, order = shortened(recording, recording.outputs)
     return _summed(_seen(of.graph, order))
 
 

@@ -27,7 +27,7 @@ from rbdae.formulations.explicit import Index0
 from rbdae.formulations.hamiltonian import Hamiltonian
 from rbdae.formulations.null_space import NullSpace
 from rbdae.formulations.projected import Projected0, Projected1
-from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
+from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.cache import say_once
 from rbdae.machine.function import MachineFunction, trampoline
@@ -43,7 +43,7 @@ from rbdae.multibody.elements.elimination_elements import elimination_rounds
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.in_python import in_python
-from rbdae.multibody.recorded.recording import Run, finished, own_constants, recording_point, run, selected, started
+from rbdae.multibody.recorded.recording import Run, recording_point, run
 
 RATES_FROM = 12
 """Bodies from which this is as quick as code of the whole derivative, which takes seconds to record."""
@@ -77,10 +77,7 @@ class RatesCode:
 
     def __init__(self, workspace: Workspace, twins: Sequence[Workspace], found: Structure, tally: Tally) -> None:
         self._workspace, self._tally = workspace, tally
-        parts = []
-        for code, twin in zip(found.parts, twins, strict=True):
-            context = code.context(twin)
-            parts.append(MachineFunction(code.module["machine"], context.ctypes.data, (context, twin), []))
+        parts = [code.function(twin) for code, twin in zip(found.parts, twins, strict=True)]
         n = workspace.layout.n
         self._shapes: dict[str, tuple[int, ...]] = {"y": (n,), "out": (n, n)}
         floor = workspace.selection.rows.pivot_floor
@@ -127,7 +124,7 @@ def rates_code(workspace: Workspace, tally: Tally) -> RatesCode | None:
         twins += [_twin(workspace, Index2()), workspace]
         make = partial(_reduced_structure, workspace, *twins[:2])
     known = workspace.memory.recorded
-    key = ("rates", workspace.selection.rows.dropped, *((*selected(twin), own_constants(twin)) for twin in twins))
+    key = ("rates", workspace.selection.rows.dropped, *((*twin.selected, twin.own_constants) for twin in twins))
     if key not in known:
         with workspace.memory.preparation, collector_off():
             known[key] = _made(make)
@@ -198,18 +195,16 @@ def _as_a_whole(twin: Workspace, first: int = 0) -> tuple[Code, Entries]:
     """The same recorded at once, for what elements do not have."""
     n, shapes = twin.layout.n, _shapes(twin, twin.layout.n)
     ran = run(twin, twin.settings.kernels.residual, shapes, recording_point(twin, shapes), most_nodes(twin))
-    code, entries = _recorded(twin, ran, n, list(ran.out[first:]))
+    code, entries = _recorded(ran, n, list(ran.out[first:]))
     return code, [(first + i, j) for i, j in entries]
 
 
-def _recorded(workspace: Workspace, ran: Run, n: int, values: list[Any]) -> tuple[Code, Entries]:
+def _recorded(ran: Run, n: int, values: list[Any]) -> tuple[Code, Entries]:
     """Values and their derivatives by two vectors of n numbers."""
-    g, rows = ran.recorder.graph, [ran.recorder.number(value) for value in values]
-    one = g.const(1.0)
-    by = [*inputs_of(g, "y", n), *inputs_of(g, "yd", n)]
-    found = tangents(g, rows, {node: {j: one} for j, node in enumerate(by)})
+    g, rows = ran.recorder.graph, ran.nodes(values)
+    found = jacobian(g, rows, [*inputs_of(g, "y", n), *inputs_of(g, "yd", n)])
     entries = [(i, j) for i, row in enumerate(found) for j in sorted(row)]
-    recording = finished(workspace, ran, [*rows, *(found[i][j] for i, j in entries)])
+    recording = ran.recording([*rows, *(found[i][j] for i, j in entries)])
     shapes: dict[str, tuple[int, ...]] = {"y": (n,), "yd": (n,), "out": (len(rows) + len(entries),)}
     return of_recording(recording, "tyyo", shapes), entries
 
@@ -355,7 +350,8 @@ def _selection(workspace: Workspace, n: int, n_nu: int) -> tuple[Code, Entries]:
     """N(q, w) - nu and nudot - d/dt N, and their entries."""
     length, v = n + n_nu, workspace.layout.v.start
     point = recording_point(workspace, {"y": (length,), "yd": (length,)})
-    recorder, m, loaded = started(workspace, point, most_nodes(workspace))
+    ran = Run(workspace, point, most_nodes(workspace))
+    recorder, m = ran.recorder, ran.m
     kernel = null_space.selected_rates
     y, yd, t = recorder.inputs("y"), recorder.inputs("yd"), recorder.inputs("t")[0]
     w = slice(v, v + workspace.layout.n_velocities)
@@ -363,8 +359,4 @@ def _selection(workspace: Workspace, n: int, n_nu: int) -> tuple[Code, Entries]:
     still[w] = 0.0
     kernel(m, t, still, y, nu)
     kernel(m, t, y, yd, nud)
-    ran = Run(recorder, m, None, loaded)
-    return _recorded(workspace, ran, length, [*(nu - y[n:]), *(yd[n:] - nud)])
-
-
-__all__ = ["RatesCode", "rates_code"]
+    return _recorded(ran, length, [*(nu - y[n:]), *(yd[n:] - nud)])

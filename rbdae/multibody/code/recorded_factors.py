@@ -11,56 +11,37 @@ pivots.
 
 from __future__ import annotations
 
-import hashlib
-import marshal
-from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, Literal, NamedTuple, final
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rbdae.formulations.base import Callback
 from rbdae.graph.elimination import LARGEST, Factors, eliminate, substitute
 from rbdae.graph.graph import Graph
-from rbdae.graph.pivots import Plan, SingularPattern, plan, with_pivots
+from rbdae.graph.pivots import Place, Plan, SingularPattern, plan, with_pivots
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.cache import bytes_from_cache, note, noted, say_once
+from rbdae.machine.cache import bytes_from_cache
 from rbdae.machine.factors import BoundFactors, Tables, tables
-from rbdae.machine.function import PROTOTYPE, Context, MachineFunction, Shapes
-from rbdae.machine.module import NoMachineCode, collector_off
+from rbdae.machine.function import PROTOTYPE, Context, Shapes
+from rbdae.machine.module import collector_off
 from rbdae.machine.straight import LONGEST
-from rbdae.multibody.code.code import Code, compiled
+from rbdae.multibody.code.code import Code, compiled, if_any
 from rbdae.multibody.code.code_text import CodeText, code_text
 from rbdae.multibody.code.traced import own_point, shared
+from rbdae.multibody.memory.contents import kept_at_point, on_disk
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.contents import on_disk
 from rbdae.multibody.recorded.derived import recorded_kernel
-from rbdae.multibody.recorded.recording import (
-    GRID,
-    Pattern,
-    Recording,
-    first_numbers,
-    opened_numbers,
-    recording_point,
-    rounded,
-    structure_of,
-)
+from rbdae.multibody.recorded.recording import Pattern, Recording, recording_point
 
 _SIZES = 10.0, 1e4, 1e8
 """Of c, where pivots are chosen: the first steps of a run have large ones."""
-
-_NONE = np.zeros(0)
-
-_KEPT = 8
-"""Choices of pivots of one structure that are kept on disk."""
 
 MOST_PRODUCTS = 2500
 """Of the elimination; beyond, tables are as quick, and there at once (docs/decisions.md)."""
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class FactorCode:
+class FactorCode(NamedTuple):
     """Code of both, not bound to any selection yet.
 
     Parameters
@@ -75,14 +56,6 @@ class FactorCode:
     size: int
     order: Plan
 
-    def bound(self, workspace: Workspace) -> BoundFactors:
-        """The two functions for the selection of a workspace."""
-        found = []
-        for code in (self.factors, self.solve):
-            context = code.context(workspace)
-            found.append(MachineFunction(code.module["machine"], context.address, context, []))
-        return BoundFactors((found[0], found[1]), self.size, self.order)
-
 
 class Wanted(NamedTuple):
     """The Jacobian whose factors are asked for: its kernel, its entries, and the code of its data."""
@@ -92,21 +65,20 @@ class Wanted(NamedTuple):
     code: Code
 
 
-def factors_of(workspace: Workspace, wanted: Wanted) -> FactorCode | Tables | None:
+def factors_of(workspace: Workspace, wanted: Wanted) -> BoundFactors | Tables | None:
     """The factors of this workspace; None where the user's functions are called, or no pivots serve."""
     if workspace.code_calls_python or wanted.code.functions:
         return None
     known = workspace.memory.recorded
-    key = ("factors", wanted.kernel, structure_of(workspace), wanted.code.variant)
+    key = ("factors", wanted.kernel, workspace.structure, wanted.code.variant)
     if key not in known:
-        point, family = _point(workspace), workspace.memory.known
-        last, order = family.get(key, (b"", None))
-        if last != point:  # the pivots of the last one of this structure
-            order = shared(workspace, (*key, point), lambda: _order(workspace, wanted))
-            family[key] = point, order
+        order = shared(workspace, (*key, workspace.point), lambda: _order(workspace, wanted))
         known[key] = None if order is None else _by_pivots(workspace, wanted, order, key)
     found: FactorCode | Tables | None = known[key]
-    return found
+    if not isinstance(found, FactorCode):
+        return found
+    functions = found.factors.function(workspace), found.solve.function(workspace)
+    return BoundFactors(functions, found.size, found.order)
 
 
 def _by_pivots(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[Any, ...]) -> FactorCode | Tables:
@@ -118,45 +90,31 @@ def _by_pivots(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[Any
     return shared(workspace, mine, lambda: _made(workspace, wanted, order, alone=True))
 
 
-def _point(workspace: Workspace) -> bytes:
-    """A name of what `rounded` gives: signs and exponents of numbers, and places on the grid."""
-    regular, numbers = workspace.memory.regular, opened_numbers(workspace).values if workspace.memory.opened else _NONE
-    moves = workspace.layout.n_differential if len(regular) == workspace.layout.n else 0
-    binades: Any = (np.sqrt(2.0) * numbers).view(np.int64) >> 52
-    places: Any = np.rint(GRID * np.concatenate([regular[:moves], first_numbers(workspace)])) + 0.0
-    out: bytes = binades.tobytes() + places.tobytes()
-    return out
-
-
 def _order(workspace: Workspace, wanted: Wanted) -> Plan | None:
     """The plan at a point, with the pivots that are on disk for it."""
     n, places = workspace.layout.n, wanted.pattern.places
-    known = _on_disk(workspace, wanted, "pivots")
-    point = hashlib.sha256(_point(workspace)).digest()
-    found: dict[bytes, Any] = {} if known is None else marshal.loads(noted(known) or marshal.dumps({}))
-    if point in found:
-        return with_pivots(n, found[point], places)
+
+    def pivots(*, exact: bool) -> list[Place] | None:
+        samples = _samples(workspace, wanted, exact=exact)
+        try:
+            return plan(n, [dict(zip(places, sample, strict=True)) for sample in samples]).pivots if samples else None
+        except SingularPattern:
+            return None
+
     with collector_off():
-        for exact in (False, True):
-            samples = _samples(workspace, wanted, exact=exact)
-            try:
-                out = plan(n, [dict(zip(places, sample, strict=True)) for sample in samples]) if samples else None
-            except SingularPattern:
-                out = None
-            if out is not None:
-                if known is not None and not exact and len(found) < _KEPT:
-                    note(known, marshal.dumps(found | {point: out.pivots}))
-                return out
-    return None
+        more = "pivots", wanted.pattern.to_bytes(), wanted.code.variant
+        found = kept_at_point(workspace, wanted.kernel.name, partial(pivots, exact=False), *more)
+        found = pivots(exact=True) if found is None else found
+        return None if found is None else with_pivots(n, found, places)
 
 
 def _samples(workspace: Workspace, wanted: Wanted, *, exact: bool) -> list[list[float]]:
     """Entries at the state that the memory keeps, where some may be zero that are none elsewhere, and a little beside
     it, at small and at large c. They depend on the memory alone: not on the problem that happens to ask first."""
     rng, n, code = np.random.default_rng(5), workspace.layout.n, wanted.code
-    numbers, y, selection = rounded(workspace)
+    numbers, y, selection = workspace.rounded
     if exact:
-        numbers, selection = opened_numbers(workspace).values, first_numbers(workspace)
+        numbers, selection = workspace.open_numbers.values, workspace.first_numbers
     context = Context.of(selection, (), code.data.filled(numbers))
     run = PROTOTYPE(code.module["machine"])
     beside = y + 1e-2 * rng.standard_normal(n), rng.standard_normal(n)
@@ -205,13 +163,9 @@ def _with_code(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[obj
         size = int.from_bytes(stored() if key is None else bytes_from_cache(key, stored), "little")
         if not size:
             return None
-        try:
-            factors = of(0, "tyyto", {"y": (n,), "yd": (n,), "out": (size,)})
-            solve = of(1, "tyyo", {"y": (size,), "yd": (n,), "out": (n,)})
-        except NoMachineCode as error:
-            say_once(str(error))
-            return None
-    return FactorCode(factors, solve, size, order)
+        factors: Shapes = {"y": (n,), "yd": (n,), "out": (size,)}
+        solve: Shapes = {"y": (size,), "yd": (n,), "out": (n,)}
+        return if_any(lambda: FactorCode(of(0, "tyyto", factors), of(1, "tyyo", solve), size, order))
 
 
 def _recorded(workspace: Workspace, wanted: Wanted, order: Plan) -> tuple[Recording, Recording, int] | None:

@@ -10,28 +10,23 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from math import prod
 from typing import Any, TypeVar, final
 
 import numpy as np
 
 from rbdae import _process
+from rbdae._arrays import address_of
 from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.machine.function import OTHERWISE, PROTOTYPE, Context, MachineFunction, Shapes, trampoline
 from rbdae.machine.python_calls import callable_from_python
 from rbdae.multibody.code.code import Code, Wanted, code_of
+from rbdae.multibody.memory.contents import all_recorded, contents
+from rbdae.multibody.memory.saddle_order import order_for
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.contents import all_recorded, contents
 from rbdae.multibody.recorded.in_python import in_python
-from rbdae.multibody.recorded.recording import (
-    Pattern,
-    first_numbers,
-    opened_numbers,
-    order_for,
-    recording_point,
-    structure_of,
-)
+from rbdae.multibody.recorded.recording import Pattern, recording_point
 
 Kernel = Callable[..., None]
 
@@ -54,11 +49,13 @@ class Elsewhere:
     """The kernel in Python, made when a guard does not hold for the first time."""
 
     def __init__(self, make: Callable[[], Kernel], tally: Tally) -> None:
-        self._make, self._tally = cache(make), tally
+        self._make, self._tally = make, tally
+        self._kernel: Kernel | None = None
 
     def __call__(self, *arguments: Any) -> None:
         self._tally.count += 1
-        self._make()(*arguments)
+        self._kernel = self._kernel or self._make()
+        self._kernel(*arguments)
 
 
 @final
@@ -76,28 +73,28 @@ class TracedKernel:
     @cached_property
     def call(self) -> Kernel:
         """The kernel that Python calls."""
-        code, context = self.code, self.code.context(self._workspace)
+        code, context = self.code, self._context()
         address = code.module["python"]
         made = callable_from_python(address, self._name, context, code.signs, code.shapes, self.elsewhere)
         return self._workspace.raising(made) if code.functions else made
 
-    def bare(self) -> MachineFunction:
-        """The C function, with a context of its own; it returns 1 where a guard does not hold."""
-        context = self.code.context(self._workspace)
-        return MachineFunction(self.code.module["machine"], context.address, context, [])
+    def _context(self) -> Context:
+        """A context for a single caller."""
+        found: Context | None = self._workspace.contexts.pop(self.code, None)
+        return self.code.context(self._workspace) if found is None else found
 
     def function(self) -> MachineFunction:
         """The C function. Where a user's function is Python, it goes through Python, too, for its exceptions."""
         if self.code.functions and self._workspace.calls_python:
             return trampoline(self.call, self.code.signs, self.code.shapes)
-        context = self.code.context(self._workspace)
-        errors: list[BaseException] = []
+        context = self._context()
+        out = self.code.function(self._workspace, context)
         if self.code.guarded:
-            other = trampoline(self.elsewhere, self.code.signs, self.code.shapes)
+            other = trampoline(self.elsewhere, self.code.signs, self.code.shapes, context.address)
             context[OTHERWISE] = other.address
             context.alive.append(other)
-            errors = other.errors
-        return MachineFunction(self.code.module["machine"], context.address, context, errors)
+            out.errors = other.errors
+        return out
 
 
 def traced(
@@ -124,7 +121,7 @@ def traced(
     if not workspace.memory.traced:
         return None
     order = order_for(workspace, kernel)
-    key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace), order)
+    key = (kernel, tuple(shapes.items()), sparse, workspace.structure, order)
     known = workspace.memory.recorded
     code = known.get(key, _UNKNOWN)
     if code is _UNKNOWN:
@@ -167,21 +164,24 @@ def _found(
 
 def own_point(workspace: Workspace) -> bytes:
     """A digest of the numbers, the state and the selection at which conditions are answered."""
-    arrays = opened_numbers(workspace).values, workspace.memory.regular, first_numbers(workspace)
+    arrays = workspace.open_numbers.values, workspace.memory.regular, workspace.first_numbers
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).digest()
 
 
 def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     """Whether conditions fall as the code has them where this workspace answers them, and its numbers are finite."""
-    data = code.data_of(workspace)
+    data, first = code.data_of(workspace), workspace.first_numbers
     if not data.sound or not code.guarded:
         return data.sound
-    context = Context.of(first_numbers(workspace), code.functions, data)
+    if first.tobytes() == workspace.numbers.tobytes():
+        context = workspace.contexts[code] = code.context(workspace)
+    else:
+        context = Context.of(first, code.functions, data)
     t, y, yd, c = recording_point(workspace, shapes)
-    out = np.empty(prod(shapes["out"]))
-    run = PROTOTYPE(code.module["machine"])
-    holds: bool = run(context.address, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data) != 1
-    return holds
+    out, run = np.empty(prod(shapes["out"])), PROTOTYPE(code.module["machine"])
+    arrays = y, yd.copy(), out
+    state, rates, place = map(address_of, arrays)
+    return int(run(context.address, t, state, rates, c, place)) != 1
 
 
 _RECENT: OrderedDict[Any, Any] = OrderedDict()
@@ -211,6 +211,3 @@ def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made])
         while len(_RECENT) > _MOST_RECENT:
             _RECENT.popitem(last=False)
     return found
-
-
-__all__ = ["Elsewhere", "Pattern", "Tally", "TracedKernel", "own_point", "shared", "traced"]

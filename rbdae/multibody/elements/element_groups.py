@@ -14,7 +14,6 @@ from rbdae._arrays import Ints
 from rbdae.kernels.records import FUNCTION
 from rbdae.multibody.memory.open_numbers import ADDRESSES
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import opened_numbers
 
 OF_FORCES = ("elements", "entries", "element_constants")
 """The arrays of applied forces, and those that belong to them."""
@@ -197,7 +196,7 @@ class _Told:
         self._parents = arrays["bodies"]["parent"]
         self._alike: dict[str, list[int]] = {}  # equal numbers for records that are alike
         self._sides: dict[str, list[list[int]]] = {}
-        for name, part in opened_numbers(workspace).arrays.items():
+        for name, part in workspace.open_numbers.parts.items():
             array = arrays[name]
             if not len(array):
                 continue

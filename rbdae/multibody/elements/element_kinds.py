@@ -13,7 +13,6 @@ from rbdae._arrays import Ints
 from rbdae.graph.factoring import factored
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
-from rbdae.graph.order import deepest_first, few_alive
 from rbdae.graph.symbols import Condition, Recorder
 from rbdae.machine.element_text import IN_LANES
 from rbdae.machine.elements import Kind, Place, Result
@@ -34,9 +33,9 @@ def shortened(graph: Graph, results: list[Result], guards: Mapping[int, bool] = 
     nodes = [result.node for result in results]
     short = None if as_it_comes() else factored(graph, nodes, guards, {})
     if short is None:
-        return graph, deepest_first(graph, [*guards, *nodes]), results, dict(guards)
+        return graph, graph.needed([*guards, *nodes]), results, dict(guards)
     results = [r._replace(node=node) for r, node in zip(results, short.outputs, strict=True)]
-    return short.graph, few_alive(short.graph, [*short.guards, *short.outputs]), results, short.guards
+    return short.graph, short.graph.needed([*short.guards, *short.outputs]), results, short.guards
 
 
 def in_lanes(
@@ -97,7 +96,7 @@ class Written:
         """The elements, from fewer operations where that is quicker, or `as_written`, one after the other."""
         graph, results, guards = self.recorder.graph, self.results, self._guards
         if as_written:
-            order, most = deepest_first(graph, [*guards, *(result.node for result in results)]), 1
+            order, most = graph.needed([*guards, *(result.node for result in results)]), 1
         else:
             graph, order, results, guards = shortened(graph, results, guards)
         read = {k: (graph.nodes[k][1], graph.nodes[k][2]) for k in order if graph.nodes[k][0] == "input"}
@@ -171,7 +170,7 @@ def recorded_kind(
     Graphs with quotients of long sums are written `as_recorded`: a search for fewer operations takes minutes there."""
     results = [r for r in results if graph.value(r.node) != 0.0 or not r.adds]
     if as_recorded:
-        order = deepest_first(graph, [*guards, *(result.node for result in results)])
+        order = graph.needed([*guards, *(result.node for result in results)])
     else:
         graph, order, results, guards = shortened(graph, results, guards)
     n = len(of.group.bodies)

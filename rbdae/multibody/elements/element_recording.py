@@ -22,7 +22,6 @@ from rbdae.machine.elements import Place, Result
 from rbdae.multibody.elements.element_groups import OF_FORCES, Group, inputs_of
 from rbdae.multibody.memory.open_numbers import OpenNumbers, records_with
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import first_numbers, opened_numbers, places_of_selected, symbolic_memory
 from rbdae.rotations.chart import CHARTS
 
 DIRECTORS = 9
@@ -35,11 +34,11 @@ def places_of_selection(workspace: Workspace, group: Group, number: int) -> Plac
 
     Raises NotStraight if it is neither.
     """
-    first = places_of_selected(workspace, "inputs").start
+    first = workspace.places_of("inputs").start
     for read in inputs_of(workspace.arrays, len(group.bodies), group.records).T:
         if number == first + read[0]:
             return Place("selection", "", first + read)
-    first = places_of_selected(workspace, "references").start
+    first = workspace.places_of("references").start
     for bodies in group.bodies.T:
         at = number - first - DIRECTORS * int(bodies[0])
         if 0 <= at < DIRECTORS and bodies[0] < workspace.model.n:
@@ -75,10 +74,10 @@ class _Numbers:
         self._places: dict[str, Ints] = {}
         first, known = {}, dict[bytes, int]()
         count = 0
-        for name, part in numbers.arrays.items():
+        for name, part in numbers.parts.items():
             first[name], count = count, count + len(part.values)
         for name, records in group.numbered.items():
-            places = numbers.arrays[name].places[records]  # (elements, records, floats)
+            places = numbers.parts[name].places[records]  # (elements, records, floats)
             mine = np.zeros(places.shape[1:], dtype=np.int64)
             for record, column in np.argwhere(places[0] != 0).tolist():
                 at = np.abs(places[:, record, column]) - 1 + first[name]
@@ -137,10 +136,10 @@ class Recorded:
         self.s = [Place("y", "s", layout.s.start + at) for at in states]
         self.rows = [P["row"][own] + i for own in group.primitives.T for i in range(P["n"][own[0]])]
         self.n_v, n_own = len(self.v), len(self.q) + len(self.v) + len(self.s)
-        self._numbers = _Numbers(opened_numbers(workspace), group)
+        self._numbers = _Numbers(workspace.open_numbers, group)
         self.columns, self.loaded = self._numbers.columns, LoadedNumbers(self._numbers.values)
         at = {"t": [0.1234], "c": [1.5], "y": np.linspace(0.2, 0.8, n_own), "free": np.linspace(0.3, 0.7, self.n_v)}
-        self.recorder = Recorder(at | {"selection": first_numbers(workspace)}, _MOST_NODES)
+        self.recorder = Recorder(at | {"selection": workspace.first_numbers}, _MOST_NODES)
         self._symbols = [Symbol(self.recorder, self.graph.const(x)) for x in self.loaded.inputs]
         self.m = self.memory(group.records)
 
@@ -190,7 +189,7 @@ class Recorded:
         n_q, n_v, n_s, n_la = len(self.q), self.n_v, len(self.s), n_internal + len(self.rows)
         length = n_q + n_v + n_s + n_la + 1
         vectors = {name: np.zeros(length, dtype=object) for name in VECTORS}
-        m: Any = symbolic_memory(self.workspace, self.recorder, found | vectors)
+        m: Any = self.workspace.kernel_memory(self.recorder.inputs("selection"), found | vectors, self.recorder)
         if "references" in vars(m):
             m.references = m.references[named]
         self._number(m, named, first)

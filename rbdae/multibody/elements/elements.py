@@ -29,7 +29,7 @@ from rbdae.multibody.elements.element_groups import Group, groups_of, of_element
 from rbdae.multibody.elements.element_kinds import ElementNumbers, recorded_kind
 from rbdae.multibody.elements.element_recording import DIRECTORS, NATURAL, Motion, Recorded
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import Pattern, called, opened_numbers
+from rbdae.multibody.recorded.recording import Pattern, called
 
 RESIDUAL_FROM, JACOBIAN_FROM = 40, 12
 """Bodies from which elements are quicker than code of the whole model (docs/decisions.md)."""
@@ -123,7 +123,7 @@ def _placed(keys: Ints, found: list[tuple[int, Ints]]) -> list[tuple[int, Ints]]
 def _summed(workspace: Workspace, size: int, results_of: Callable[[Any], list[tuple[int, Ints]]]) -> Elements:
     """The elements that add up to this number of results: nodes and places of each kind."""
     written, cleared, kinds = np.zeros(size, dtype=bool), False, list[Kind]()
-    numbers = ElementNumbers(len(opened_numbers(workspace).values))
+    numbers = ElementNumbers(len(workspace.open_numbers.values))
     for recorded in recorded_elements(workspace):
         found = results_of(recorded)
         # elements of a kind come one after the other, each with all its results: none may be the first one by turns
@@ -207,7 +207,7 @@ class _Rows:
     def _run(self, m: Any) -> Any:
         """The rows that the kernel fills."""
         kernel = self._workspace.settings.kernels.residual
-        return called(self._workspace, self.of.recorder, m, kernel, (len(self._rows),))
+        return called(self.of.recorder, m, kernel, (len(self._rows),))
 
     def rows(self) -> list[tuple[int, Ints]]:
         """The rows to which the elements add: node, and place for each element."""

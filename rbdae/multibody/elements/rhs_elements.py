@@ -50,12 +50,6 @@ from rbdae.multibody.elements.rhs_recording import (
 from rbdae.multibody.elements.stored_joints import StoredJoints
 from rbdae.multibody.elements.tree_elements import TreeElements
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import (
-    opened_numbers,
-    places_of_selected,
-    selected,
-    selection_numbers,
-)
 
 BODIES_FROM, REDUCED_FROM, ALWAYS_FROM = 20, 25, 40
 """Bodies from which elements are quicker than what is there else: where half of the joints are computed several at a
@@ -100,7 +94,7 @@ def _may(workspace: Workspace, shape: tuple[int, ...]) -> bool:
 
 def _possible_velocities(workspace: Workspace) -> bool:
     """Whether elements find the velocities of all bodies."""
-    settings, chosen = workspace.settings, set(selected(workspace)) - {"pivot_floor", "references", "inputs"}
+    settings, chosen = workspace.settings, set(workspace.selected) - {"pivot_floor", "references", "inputs"}
     if not settings.reduced:
         return not chosen
     return not (settings.spatial or workspace.selection.rows.dropped or settings.structure == "loops" or chosen)
@@ -153,9 +147,9 @@ def rates_by_numpy(workspace: Workspace, t: float, y: Vec) -> Vec | None:
         elements = Assembling(workspace, groups, multipliers=True, wide=True).elements()
     except (NotStraight, TypeError, AttributeError, ValueError, ArithmeticError):
         return None  # a kernel from elsewhere, such as a user's chart, may do with its numbers what is not recorded
-    inputs = {"t": t, "y": y, "selection": selection_numbers(workspace)}
+    inputs = {"t": t, "y": y, "selection": workspace.numbers}
     with np.errstate(all="ignore"):
-        return evaluated(elements, inputs, opened_numbers(workspace).values, n)
+        return evaluated(elements, inputs, workspace.open_numbers.values, n)
 
 
 def add_all(kinds: list[Kind], runs: list[Run], new: Iterable[Kind]) -> None:
@@ -178,7 +172,7 @@ class Assembling:
         self._internal = list[tuple[Recorded, Any]]()
         if multipliers and workspace.layout.n_internal:
             self._internal = [recorded_multipliers(workspace, group, loaded=bool(forces)) for group in bodies]
-        numbers = ElementNumbers(len(opened_numbers(workspace).values))
+        numbers = ElementNumbers(len(workspace.open_numbers.values))
         kinds = [Joint(workspace, group) for group in groups if group.primitives.shape[1]]
         self._floored = workspace.selection.rows.pivot_floor is not None
         # forces of joints along rotational velocities
@@ -271,7 +265,7 @@ class Assembling:
         joint, of = self._joints.kinds[k], self._joints.kinds[k].of
         values, places = [*joint.block, *joint.diagonal, *joint.side], dict[tuple[str, int], Place]()
         if self._floored:
-            floors = places_of_selected(self._workspace, "pivot_floor").start + joint.slots.T
+            floors = self._workspace.places_of("pivot_floor").start + joint.slots.T
             places = {("floor", i): Place("selection", "floor", at) for i, at in enumerate(floors)}
             values += [*of.recorder.with_inputs("floor", [0.0] * joint.rows)]
         results = of.results(values, self._work.places(self._joints.which(k), joint.rows))

@@ -178,10 +178,6 @@ def _tree(model: Model, settings: Settings, layout: Layout, primitives: Any) -> 
     return out
 
 
-Incident = list[list[tuple[int, int]]]
-"""For each body the primitives at it, with the side (0 or 1) that it is on."""
-
-
 def joint_order(model: Model, layout: Layout) -> dict[str, Any]:
     """The primitives with bodies by place, constraint rows and slots, their places in an elimination of the joints
     after the bodies, in an order of minimum degree; and the constraint row of each place."""
@@ -190,19 +186,13 @@ def joint_order(model: Model, layout: Layout) -> dict[str, Any]:
     sizes = primitives["n"]
     primitives["row"] = layout.n_internal + np.cumsum(sizes) - sizes
     primitives["keep"] = 1
-    incident = _incident(model.n, primitives["body"])
-    edges = {(p, r) if p <= r else (r, p) for at in incident for i, (p, _) in enumerate(at) for r, _ in at[i:]}
+    at: list[list[int]] = [[] for _ in range(model.n + 1)]
+    for k, pair in enumerate(primitives["body"].tolist()):
+        for body in pair:
+            at[body].append(k)
+    edges = {(p, r) for those in at[:-1] for i, p in enumerate(those) for r in those[i + 1 :]}
     places = np.zeros(int(sizes.sum()) if len(sizes) else 0, dtype=np.int64)
-    for k, place in enumerate(eliminate([int(s) for s in sizes], sorted(edges))):
+    for k, place in enumerate(eliminate([int(s) for s in sizes], edges)):
         primitives["slot"][k, : len(place)] = place
         places[place] = primitives["row"][k] - layout.n_internal + np.arange(len(place))
     return {"primitives": primitives, "eliminated": places}
-
-
-def _incident(n: int, bodies: Any) -> Incident:
-    out: Incident = [[] for _ in range(n)]
-    for k, pair in enumerate(bodies.tolist()):
-        for side, body in enumerate(pair):
-            if body < n:
-                out[body].append((k, side))
-    return out

@@ -58,7 +58,7 @@ class Memory:
     regular, numbers : a state of the problem and the numbers of its selection, at which code is recorded, whatever the
         selection of the problem is that asks first: so it is the same in copies, and after switches
     recorded : the machine code of recorded kernels (`rbdae.multibody.code.traced`)
-    known : facts that are found once, such as its digest (`rbdae.multibody.recorded.contents`), also for those of other
+    known : facts that are found once, such as its digest (`rbdae.multibody.memory.contents`), also for those of other
         numbers
     preparation : counts the time in which code was made, which is no part of a run's
     """

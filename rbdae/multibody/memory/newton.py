@@ -7,13 +7,13 @@ those of the joints and their bodies, and short loops few: the cost is linear in
 
 from __future__ import annotations
 
-import heapq
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.multibody.system.graph import Tree, spanning_tree
+from rbdae.multibody.system.graph import elimination, spanning_tree
 
 Node = tuple[int, ...]
 """A body (b,), or the two bodies of joint equations, the ground among them."""
@@ -25,29 +25,28 @@ def elimination_order(arrays: Any, n_internal: int) -> tuple[int, Ints]:
     bodies, primitives = arrays["bodies"], arrays["primitives"]
     begins = np.cumsum([0, *(bodies["nt"][:-1] + 3)]).tolist()
     unknowns: dict[Node, list[int]] = {(b,): [*range(*begins[b : b + 2])] for b in range(len(bodies) - 1)}
-    beside: dict[Node, set[Node]] = {node: set() for node in unknowns}
-
-    def join(*nodes: Node) -> None:
-        for node in nodes:
-            beside.setdefault(node, set()).update(other for other in nodes if other != node)
+    beside: set[tuple[Node, Node]] = set()
 
     def moving(pair: Any) -> list[Node]:
         return [(int(b),) for b in pair if not bodies["fixed"][b]]
 
     for e in arrays["elements"]:
-        join(*moving(e["body"]))
+        beside.update(combinations(moving(e["body"]), 2))
     for p in primitives:
         kept = [begins[-1] + int(p["row"]) - n_internal + k for k in range(int(p["n"])) if p["keep"][k]]
         if not kept:
             continue
         one, two = sorted(int(b) for b in p["body"])
         unknowns.setdefault((one, two), []).extend(kept)
-        for body in moving(p["body"]):
-            join((one, two), body)
+        beside.update(((one, two), body) for body in moving(p["body"]))
         if not p["linear"]:
-            join(*moving(p["body"]))
-    order = _eliminated(unknowns, beside, _bodies_before(unknowns, bodies))
-    return begins[-1], np.array([k for node in order for k in unknowns[node]], dtype=np.int64)
+            beside.update(combinations(moving(p["body"]), 2))
+    nodes = sorted(unknowns, key=lambda node: (len(node) == 1, node))  # of equal degrees joints come first
+    number = {node: k for k, node in enumerate(nodes)}
+    edges = [(number[one], number[other]) for one, other in beside]
+    first = {number[e]: [number[(b,)] for b in of] for e, of in _bodies_before(unknowns, bodies).items() if e in number}
+    order = elimination(edges, first, len(nodes))
+    return begins[-1], np.array([k for a in order for k in unknowns[nodes[a]]], dtype=np.int64)
 
 
 def _bodies_before(nodes: Any, bodies: Any) -> dict[Node, set[int]]:
@@ -63,7 +62,7 @@ def _bodies_before(nodes: Any, bodies: Any) -> dict[Node, set[int]]:
     pivots = len(edges)
     edges += [(node[0], node[1]) for node in nodes if len(node) == 2]
     tree = spanning_tree(ground, [False] * ground, edges)
-    place = {b: k for k, b in enumerate(_from_the_root(tree))} | {ground: -1}
+    place = {b: k for k, b in enumerate(tree.order)} | {ground: -1}
     out: dict[Node, set[int]] = {edges[k]: {b} for b, k in enumerate(tree.joint) if k >= pivots}
     for k in tree.closing:
         one, other = edges[k]
@@ -74,42 +73,3 @@ def _bodies_before(nodes: Any, bodies: Any) -> dict[Node, set[int]]:
             loop.add(one)
             one = tree.parent[one]
     return out
-
-
-def _from_the_root(tree: Tree) -> list[int]:
-    """The bodies, parents first."""
-    order, roots = list[int](), list[int]()
-    children: dict[int, list[int]] = {}
-    for b, parent in enumerate(tree.parent):
-        (roots if tree.joint[b] < 0 or parent == len(tree.parent) else children.setdefault(parent, [])).append(b)
-    while roots:
-        b = roots.pop()
-        order.append(b)
-        roots += children.get(b, [])
-    return order
-
-
-def _eliminated(nodes: Any, beside: dict[Node, set[Node]], before: dict[Node, set[int]]) -> list[Node]:
-    """The nodes in order. Few neighbours come first; a joint waits for the bodies `before` it."""
-    left = {node: len(before.get(node, ())) for node in nodes}
-    waiting_for: dict[Node, list[Node]] = {}
-    for node, bodies in before.items():
-        for b in bodies:
-            waiting_for.setdefault((b,), []).append(node)
-    order = dict.fromkeys(list[Node]())
-    waiting = [(len(beside[node]), len(node) == 1, node) for node in nodes]
-    heapq.heapify(waiting)
-    while waiting:
-        degree, _, node = heapq.heappop(waiting)
-        if node in order or degree != len(beside[node]) or left[node]:
-            continue  # a joint is asked again when the last body before it is eliminated
-        order[node] = None
-        others = beside[node]
-        for other in others:
-            beside[other].discard(node)
-            beside[other].update(o for o in others if o != other)
-        for joint in waiting_for.get(node, ()):
-            left[joint] -= 1
-        for other in {*others, *(o for o in waiting_for.get(node, ()) if o not in order)}:
-            heapq.heappush(waiting, (len(beside[other]), len(other) == 1, other))
-    return [*order]

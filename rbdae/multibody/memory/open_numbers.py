@@ -48,40 +48,53 @@ class Part(NamedTuple):
 
 @final
 class OpenNumbers:
-    """The numbers of all arrays: `values` are those of the arrays, one after the other. `data` has what code makes of
-    them, by the tables that it goes to."""
+    """The numbers in some records, found when they are first asked for; integers and addresses are structure.
 
-    def __init__(self, arrays: dict[str, Part]) -> None:
+    Parameters
+    ----------
+    arrays : the records, by their names
+
+    Attributes
+    ----------
+    data : what code makes of the numbers, by the tables that it goes to
+    """
+
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
         self.arrays = arrays
         self.data: dict[Any, Any] = {}
 
-    @classmethod
-    def of(cls, arrays: Mapping[str, Any]) -> OpenNumbers:
-        """The numbers in some records, by their names; integers and addresses are structure."""
-        return cls({name: _part(array) for name, array in arrays.items()})
-
     def changed(self, arrays: Mapping[str, Any]) -> OpenNumbers:
-        """The same with other numbers in some arrays, which have the same integers."""
-        return OpenNumbers(self.arrays | {name: _part(array) for name, array in arrays.items()})
+        """The numbers in other records of the same kinds; equal records are not looked at again."""
+        out = OpenNumbers(arrays)
+        out.parts = {
+            name: part if arrays[name].tobytes() == self.arrays[name].tobytes() else _part(arrays[name])
+            for name, part in self.parts.items()
+        }
+        return out
+
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """Those of each array."""
+        return {name: _part(array) for name, array in self.arrays.items()}
 
     @cached_property
     def values(self) -> Vec:
-        """All that are loaded."""
-        return np.concatenate([part.values for part in self.arrays.values()])
+        """All that are loaded, array by array."""
+        return np.concatenate([part.values for part in self.parts.values()])
 
     @cached_property
     def digest(self) -> bytes:
         """The structure."""
         digest = hashlib.sha256()
-        for name, part in self.arrays.items():
+        for name, part in self.parts.items():
             digest.update(name.encode() + part.digest)
         return digest.digest()
 
-    def records(self, arrays: Mapping[str, Any], loaded: Sequence[Any]) -> dict[str, Any]:
+    def records(self, loaded: Sequence[Any]) -> dict[str, Any]:
         """The records for kernels on symbols, with the symbols of `values` in their places."""
         out, first = {}, 0
-        for name, part in self.arrays.items():
-            out[name] = records_with(arrays[name], part.places, loaded[first : first + len(part.values)])
+        for name, part in self.parts.items():
+            out[name] = records_with(self.arrays[name], part.places, loaded[first : first + len(part.values)])
             first += len(part.values)
         return out
 

@@ -16,6 +16,7 @@ share it; code is that of structure and order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from rbdae.kernels.linear.elimination import Pivot, Rows
 from rbdae.kernels.linear.saddle import Saddle
 from rbdae.kernels.memory import bodies, head, references, states
 from rbdae.kernels.null_space.loops import Loops
+from rbdae.multibody.memory.contents import kept_at_point
+from rbdae.multibody.memory.workspace import Workspace
 from rbdae.rotations.chart import numbered
 from rbdae.rotations.vectors import skew, unit_quaternion
 
@@ -48,11 +51,38 @@ _SMALL, _PLANE = 1e-8, 1e-3
 """Ratios of singular values that are zero: of a matrix with rows of size one, and of axes of rotations."""
 
 
-def orders(memory: Callable[[], Any], y: Vec, *, saddle: bool, square: bool) -> tuple[Order, Order]:
-    """The orders for a state y of the saddle-point system and of the square one, by memories of floats; empty if it is
-    not wanted, no pivots serve, or the square system is large."""
+def order_for(workspace: Workspace, kernel: Any) -> tuple[Order, ...]:
+    """The orders in which a kernel, or the derivative of one, eliminates the saddle-point system and [G; S] of loops;
+    empty where those that serve any position are taken. They are found once for the structure and the rounded numbers
+    of a problem, and kept on disk."""
+    entry = getattr(kernel, "of", kernel)
+    if not getattr(entry, "squared", False) or len(workspace.memory.regular) != workspace.layout.n:
+        return ()
+    closing = workspace.model.tree.closing
+    if workspace.settings.structure != "loops" and not (entry.ordered and closing):
+        return ()
+    if workspace.orders is None:
+        known, key = workspace.memory.known, ("order", workspace.structure, workspace.point)
+        if key not in known:
+            known[key] = kept_at_point(workspace, __name__, partial(orders, workspace), np.__version__)
+        workspace.orders = known[key]
+    found = (workspace.orders[0] if entry.ordered else (), workspace.orders[1])
+    return found if any(found) else ()
+
+
+def orders(workspace: Workspace) -> tuple[Order, Order]:
+    """The orders of the saddle-point system and of the square one for the rounded numbers; empty if there is none, no
+    pivots serve, or the square system is large."""
+    numbers, y, selection = workspace.rounded
+
+    def memory() -> Any:
+        """A memory of floats."""
+        records = workspace.open_numbers.records(numbers.tolist()) if workspace.memory.opened else {}
+        return workspace.kernel_memory(selection.astype(object), records)
+
     m = memory()
-    wanted = saddle, square and head(m).n_v <= _MOST
+    of_loops = workspace.settings.structure == "loops"
+    wanted = bool(workspace.model.tree.closing), of_loops and head(m).n_v <= _MOST
     try:
         placed = [_placed(memory(), state) for state in (_states(m, y) if any(wanted) else ())]
         of_saddle = _order(placed, _saddle, 6 * head(m).n_bodies) if wanted[0] else ()

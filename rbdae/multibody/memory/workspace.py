@@ -8,58 +8,47 @@ and the kernels of either find their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec, copied
-from rbdae._frozen import refuse_copies
+from rbdae._arrays import Ints, Mat, Vec, copied
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.memory import head_of
+from rbdae.kernels.joint_rows import pivots_of_factors
+from rbdae.kernels.memory import Content, head_of, named
 from rbdae.kernels.symbolic import KernelMemory, objects
 from rbdae.kernels.user_functions import raising
-from rbdae.multibody.choices.layout import Layout
 from rbdae.multibody.choices.selection import Selection
-from rbdae.multibody.choices.settings import Settings
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.newton import elimination_order
 from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers
-from rbdae.multibody.memory.square_pattern import square_pattern
-from rbdae.multibody.system.model import Model
+from rbdae.multibody.system.graph import eliminate
 
+GRID = 2.0**20
+"""Steps of the state and the selection to the unit, where pivots are chosen."""
 
-@final
-class _OnFloats:
-    """A kernel on the floats of a workspace."""
-
-    def __init__(self, workspace: Workspace, kernel: Entry) -> None:
-        self._workspace, self._kernel = workspace, kernel
-
-    def __call__(self, *arguments: Any) -> None:
-        self._workspace.run_on_floats(self._kernel, *arguments)
-
-    __reduce__ = refuse_copies
+_EXPONENT = 52
+"""Bits of a float behind its exponent."""
 
 
 @final
 class Workspace:
-    """A `Memory` with one selection."""
+    """A `Memory`, whose model, settings and layout it has, with one selection."""
 
     def __init__(self, memory: Memory, selection: Selection) -> None:
-        self.memory = memory
-        self.selection = selection
+        self.memory, self.selection = memory, selection
+        self.model, self.settings, self.layout = memory.model, memory.settings, memory.layout
         self.arrays = dict(memory.arrays)  # all of them by name
         self._arrays: dict[str, Any] = {}
         self._sizes: dict[str, int] = {}
-        self._singular = 0
+        self._left: Any = None  # the memory on floats, as the last kernel has left it
         self.slopes: Mapping[str, Mapping[str, Any]] = {}  # of records by fields, along a parameter
-        self.open_numbers: OpenNumbers | None = None
-        self.of_same_records: Workspace | None = None  # has the same numbers of the model
         self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.elements.element_recording`
-        self.orders: tuple[Any, ...] | None = None  # of elimination, once asked for: the same
-        self.structure: tuple[Any, ...] | None = None  # once asked for: `rbdae.multibody.recorded.recording`
-        self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recorded.recording`
+        self.orders: tuple[Any, ...] | None = None  # once asked for: `rbdae.multibody.memory.saddle_order`
+        self.contexts: dict[Any, Any] = {}  # of code that has been tried, for its first caller
         self.inputs_at: list[Vec] = []  # all places where code of this workspace reads the values of inputs
         if selection.rows.dropped:
             self.arrays["primitives"] = _with_kept_rows(memory, selection.rows.dropped)
@@ -82,9 +71,8 @@ class Workspace:
         return Workspace, (self.memory, self.selection)
 
     def own(self, name: str, array: Any) -> None:
-        """An array in place of the shared one."""
+        """An array in place of the shared one, before numbers or code are asked for."""
         self._arrays[name] = self.arrays[name] = array
-        self.numbers = self.open_numbers = self.elements = self.structure = self.orders = None
 
     def write_inputs(self, values: Vec) -> None:
         """Write values of the inputs where all code of this workspace reads them. The selection says nothing of them:
@@ -94,7 +82,7 @@ class Workspace:
 
     def _own_square(self, S: Mat) -> None:
         """Own the pattern of [G; S]."""
-        pattern = square_pattern(self.arrays["primitives"], self.memory.arrays["bodies"], S, self.settings.spatial)
+        pattern = _square_pattern(self.arrays["primitives"], self.memory.arrays["bodies"], S, self.settings.spatial)
         for name, array in pattern.items():
             self.own(name, array)
 
@@ -105,21 +93,6 @@ class Workspace:
         return head_of({**self.memory.sizes, **self._sizes, "referenced": referenced})
 
     # ------------------------------------------------------------ facts
-
-    @property
-    def model(self) -> Model:
-        """The model in it."""
-        return self.memory.model
-
-    @property
-    def settings(self) -> Settings:
-        """The settings that laid it out."""
-        return self.memory.settings
-
-    @property
-    def layout(self) -> Layout:
-        """The places of the unknowns."""
-        return self.memory.layout
 
     @property
     def owned(self) -> Mapping[str, Any]:
@@ -136,10 +109,80 @@ class Workspace:
             rows = self.model.n * len(settings.chart.internal) + layout.n_rows - len(self.selection.rows.dropped)
         return layout.n + len(settings.formulation.further_levels) * rows
 
+    # ------------------------------------------------------------ the selection's and the model's numbers
+
+    @cached_property
+    def selected(self) -> dict[str, Any]:
+        """The arrays that the selection decides; R_ref = I is written out where charts can be centred."""
+        out = {name: self._arrays[name] for name in named(Content.SELECTION) if name in self._arrays}
+        if self.settings.chart.centre and "references" not in out:
+            out["references"] = np.tile(np.eye(3), (self.model.n, 1, 1))
+        return out
+
+    @cached_property
+    def numbers(self) -> Vec:
+        """All numbers of the selection, one after the other: the input ``"selection"``. All code of a workspace reads
+        them at one place."""
+        out: Vec = np.concatenate([np.zeros(1), *(array.ravel() for array in self.selected.values())])
+        if "inputs" in self._arrays:
+            self.inputs_at.append(out[self.places_of("inputs")])
+        return out
+
     @property
-    def n_bytes(self) -> int:
-        """The size of all arrays."""
-        return sum(array.nbytes for array in self.arrays.values())
+    def first_numbers(self) -> Vec:
+        """The selection at which conditions are answered: that of the memory's first problem, if it is as long."""
+        first = self.memory.numbers
+        return first if len(first) == len(self.numbers) else self.numbers
+
+    def places_of(self, wanted: str) -> slice:
+        """The places of an array among the numbers of the selection; none if it is not there."""
+        first = 1
+        for name, array in self.selected.items():
+            if name == wanted:
+                return slice(first, first + array.size)
+            first += array.size
+        return slice(first, first)
+
+    def arrays_in(self, numbers: Any) -> dict[str, Any]:
+        """The arrays of a selection with these numbers, or symbols."""
+        return {name: numbers[self.places_of(name)].reshape(array.shape) for name, array in self.selected.items()}
+
+    @cached_property
+    def open_numbers(self) -> OpenNumbers:
+        """The numbers of the model that are inputs of open code."""
+        return OpenNumbers({name: self.arrays[name] for name in RECORDS})
+
+    @cached_property
+    def own_constants(self) -> tuple[tuple[str, bytes], ...]:
+        """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of
+        what is recorded, so code is not shared with workspaces in which they are different."""
+        opened = self.memory.opened
+        constant = named(Content.PATTERN) if opened else named(Content.NUMBERS, Content.STRUCTURE, Content.PATTERN)
+        own = [(name, self.arrays[name].tobytes()) for name in sorted(self._arrays.keys() & set(constant))]
+        return (("open", self.open_numbers.digest), *own) if opened else tuple(own)
+
+    @cached_property
+    def structure(self) -> tuple[Any, ...]:
+        """All that code depends on, beside its kernel and its memory: dropped joint rows, the arrays of the selection,
+        and own constants."""
+        return self.selection.rows.dropped, tuple(self.selected), self.own_constants
+
+    @cached_property
+    def rounded(self) -> tuple[Vec, Vec, Vec]:
+        """The numbers of the model, the state and the selection on which choices of pivots depend, so that problems
+        alike share them: numbers are rounded to powers of two, the others to a grid. Multipliers are 0."""
+        numbers = self.open_numbers.values if self.memory.opened else np.zeros(0)
+        powers: Any = (np.sqrt(2.0) * numbers).view(np.int64) >> _EXPONENT << _EXPONENT
+        y, regular = np.zeros(self.layout.n), self.memory.regular
+        if len(regular) == len(y):
+            y[: self.layout.n_differential] = regular[: self.layout.n_differential]
+        y, selection = (np.rint(GRID * x) / GRID + 0.0 for x in (y, self.first_numbers))
+        return powers.view(np.float64), y, selection
+
+    @cached_property
+    def point(self) -> bytes:
+        """A name of these."""
+        return b"".join(x.tobytes() for x in self.rounded)
 
     # ------------------------------------------------------------ kernels
 
@@ -165,18 +208,25 @@ class Workspace:
     def plain(self, kernel: Entry) -> Callable[..., None]:
         """The kernel on floats, and then what the user's functions have raised in it: for single evaluations, which a
         recording would take longer for. Like machine code, it says nothing of numbers that are not finite."""
+        return self.raising(partial(self._run_on_floats, kernel))
 
-        return self.raising(_OnFloats(self, kernel))
+    def kernel_memory(
+        self, numbers: Any, records: Mapping[str, Any] = MappingProxyType({}), recorder: Any = None
+    ) -> KernelMemory:
+        """A memory for kernels with these numbers of the selection, floats or symbols of a recorder; `records` take the
+        place of arrays."""
+        m = KernelMemory(self.head, self.arrays, {**records, **self.arrays_in(numbers)}, recorder)
+        m.head.referenced = int("references" in self.selected)
+        return m
 
-    def run_on_floats(self, kernel: Entry, *arguments: Any) -> None:
-        """Run a kernel on floats, in a memory of its own: a thousand objects that are gone with the call."""
-        m = KernelMemory(self.head, self.arrays, {})
+    def _run_on_floats(self, kernel: Entry, *arguments: Any) -> None:
+        """Run a kernel on floats, in a memory of its own."""
+        m = self._left = KernelMemory(self.head, self.arrays, {})
         *given, out = (objects(x) if isinstance(x, np.ndarray) else x for x in arguments)
         found = np.zeros(out.shape, dtype=object)
         with np.errstate(all="ignore"):
             kernel(m, *given, found)
         arguments[-1][...] = found
-        self._singular = int(m.head.singular)
 
     def with_selection(self, selection: Selection) -> Workspace:
         """The same memory with another selection."""
@@ -186,7 +236,7 @@ class Workspace:
         if selection.rows.dropped == self.selection.rows.dropped and self._arrays.keys().isdisjoint(
             {*RECORDS} - {"tree_velocities"}
         ):
-            out.of_same_records = self.of_same_records or self
+            out.open_numbers = self.open_numbers
         return out
 
     def make_newton(self) -> None:
@@ -199,7 +249,13 @@ class Workspace:
     def singular_row(self) -> int | None:
         """The joint row (in the order of the joints) at which the last factorisation on floats broke down; None if it
         did not."""
-        return None if self._singular == 0 else self.row_of_pivot(self._singular - 1)
+        singular = int(self._left.head.singular)
+        return None if singular == 0 else self.row_of_pivot(singular - 1)
+
+    def pivots(self) -> Vec:
+        """The pivots of the joint equations in it, (rows,) (`rbdae.kernels.joint_rows.pivots`)."""
+        out: Vec = pivots_of_factors(self._left).astype(float)
+        return out
 
     def row_of_pivot(self, place: int) -> int:
         """The joint row that is eliminated at this place."""
@@ -228,3 +284,38 @@ def with_unit_masses(workspace: Workspace) -> Workspace:
     out = Workspace(workspace.memory, workspace.selection)
     out.own("bodies", bodies)
     return out
+
+
+def _square_pattern(primitives: Any, bodies: Any, S: Mat, spatial: int) -> dict[str, Ints]:
+    """The pattern of the square system [G; S] of loops, without the rows that are dropped, by the names of
+    `rbdae.kernels.memory`: its rows, in an order of elimination of its normal equations. Where S picks components, a
+    row has one column; else the three of a body, or its three rotations.
+
+    S says which bodies have independent velocities. An order of minimum degree is that of the graph of primitive
+    constraints and independent velocities, which are neighbours where they share a body.
+    """
+    n_bodies = len(bodies) - 1
+    columns = [np.arange(iv, iv + nt + 3) for iv, nt in zip(bodies["iv"], bodies["nt"][:n_bodies], strict=False)]
+    blocks: list[tuple[int, Ints]] = []  # rows and columns of each primitive, then of each row of S
+    for p in primitives:
+        moving = [columns[b] for b in p["body"] if b < n_bodies]
+        blocks.append((int(np.count_nonzero(p["keep"][: p["n"]])), np.concatenate(moving)))
+    thirds = np.arange(S.shape[1]).reshape(-1, 3)
+    picks = not spatial and bool(((S != 0.0).sum(axis=1) == 1).all() and (S.max(axis=1, initial=0.0) == 1.0).all())
+    for row, used in zip(S, np.any(S.reshape(len(S), len(thirds), 3) != 0.0, axis=2), strict=True):
+        blocks.append((1, np.flatnonzero(row) if picks else thirds[used].ravel()))
+    blocks = [block for block in blocks if block[0]]
+    sizes = np.array([size for size, _ in blocks])
+    near: set[tuple[int, int]] = set()
+    at_third: dict[int, list[int]] = {}
+    for k, (_, at) in enumerate(blocks):
+        for others in [at_third.setdefault(third, []) for third in {*(at // 3).tolist()}]:
+            near.update((other, k) for other in others)
+            others.append(k)
+    place = np.concatenate(eliminate(sizes.tolist(), sorted(near)))
+    of = np.repeat(np.arange(len(blocks)), sizes)[np.argsort(place)]  # the block of each place
+    rows = [blocks[k][1] for k in of]
+    start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    column = np.concatenate(rows)
+    arrays = {"square_start": start, "square_column": column, "square_place": place}
+    return {name: np.ascontiguousarray(x, dtype=np.int64) for name, x in arrays.items()}

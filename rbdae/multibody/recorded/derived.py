@@ -30,9 +30,6 @@ from rbdae.multibody.recorded.recording import (
     Pattern,
     Recording,
     Run,
-    finished,
-    places_of_selected,
-    recorded,
     run,
 )
 
@@ -58,7 +55,8 @@ def recorded_kernel(
         if a function of the user that has no derivative is in the way
     """
     if isinstance(kernel, Entry):
-        return recorded(workspace, kernel, shapes, point, most_nodes)
+        ran = run(workspace, kernel, shapes, point, most_nodes)
+        return ran.recording(ran.nodes(ran.out.ravel()))
     n = workspace.layout.n
     n_rows = shapes["out"][0] if pattern is None else max(n, int(pattern.rows.max()) + 1)
     ran, found = derivative_rows(workspace, kernel, {**shapes, "out": (n_rows,)}, point, most_nodes)
@@ -68,7 +66,7 @@ def recorded_kernel(
     else:
         places = zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True)
         entries = [found[i].get(j, zero) for i, j in places]
-    return finished(workspace, ran, entries)
+    return ran.recording(entries)
 
 
 def derivative_rows(
@@ -83,10 +81,10 @@ def derivative_rows(
     n = workspace.layout.n
     ran = run(workspace, kernel.of, shapes, point, most_nodes)
     recorder, g = ran.recorder, ran.recorder.graph
-    outputs = [recorder.number(value) for value in ran.out]
+    outputs = ran.nodes(ran.out)
     one, c = g.const(1.0), g.node("input", "c", 0)
     if kernel.by == "inputs":
-        by = [symbol.node for symbol in recorder.inputs("selection")[places_of_selected(workspace, "inputs")]]
+        by = [symbol.node for symbol in recorder.inputs("selection")[workspace.places_of("inputs")]]
     else:
         by = inputs_of(g, "y", n) if kernel.by == "state" else inputs_of(g, "parameter", 1)
     seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(by)}
@@ -122,9 +120,9 @@ def _of_normals(ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int) ->
     """The same of the normal forces of friction, N(q, la) at the multipliers that belong to the state."""
     recorder = ran.recorder
     g, zero, read = recorder.graph, recorder.graph.const(0.0), normals
-    found = [recorder.number(value) for value in read(ran.m)]
+    found = ran.nodes(read(ran.m))
     at, W = _columns(balance, ran, seeds, width)
-    by_balance = [recorder.number(value) for value in read(ran.m)]  # of the placeholders of la
+    by_balance = ran.nodes(read(ran.m))  # of the placeholders of la
     of_la = {
         node: {j: g.neg(recorder.number(value)) for j, value in enumerate(row)}
         for node, row in zip(at, W, strict=False)
@@ -147,15 +145,14 @@ def _columns(
     recorder, m = ran.recorder, ran.m
     g = recorder.graph
     n_v, n_la = m.head.n_v, m.head.n_la
-    vd = [recorder.number(value) for value in solution(m)[:n_v]]
-    x = [*vd, *(recorder.number(value) for value in multipliers(m)[:n_la])]
+    x = ran.nodes([*solution(m)[:n_v], *multipliers(m)[:n_la]])
     placeholders = recorder.with_inputs("x", [recorder.value(node) for node in x])
     rows = np.zeros(n_v + n_la, dtype=object)
     before = set(recorder.guards)
     balance(m, placeholders, rows)
     at = dict(zip((symbol.node for symbol in placeholders), x, strict=True))
     _replace_guards(recorder, before, at)
-    changes = tangents(g, [recorder.number(value) for value in rows], seeds)
+    changes = tangents(g, ran.nodes(rows), seeds)
     W = _matrix(recorder, changes, at, (n_v + n_la, width))
     solve_columns(m, W)
     return at, W

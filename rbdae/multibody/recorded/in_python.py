@@ -21,7 +21,7 @@ from rbdae.kernels.entry import Entry
 from rbdae.machine.function import Shapes
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import recorded_kernel
-from rbdae.multibody.recorded.recording import Pattern, Recording, selection_numbers
+from rbdae.multibody.recorded.recording import Pattern, Recording
 
 Point: TypeAlias = tuple[float, Any, Any, float]
 """(t, y, yd, c)."""
@@ -49,7 +49,7 @@ class Recordings:
     def at(self, t: float, y: Any, yd: Any, c: float = 0.0) -> tuple[list[Any], Any]:
         """The outputs, and what belongs to the recording that holds there."""
         inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "parameter": [0.0]}
-        inputs["selection"] = selection_numbers(self._workspace)
+        inputs["selection"] = self._workspace.numbers
         for function, falls, more in self._known:
             values = function(inputs)
             if list(map(bool, values[: len(falls)])) == falls:

@@ -6,11 +6,10 @@ an input: independent velocities, reference rotations, pivot floors. Which joint
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from types import MappingProxyType
-from typing import Any, NamedTuple, final
+from functools import lru_cache
+from typing import Any, final
 
 import numpy as np
 
@@ -19,22 +18,12 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import Recorder, Symbol
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.memory import Content, named
-from rbdae.kernels.symbolic import KernelMemory, opened
-from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers
-from rbdae.multibody.memory.saddle_order import Order, orders
+from rbdae.kernels.symbolic import opened
+from rbdae.multibody.memory.saddle_order import order_for
 from rbdae.multibody.memory.workspace import Workspace
 
 MOST_NODES = 2_000_000
 """What a recording may have where it is asked for: some hundred bytes, and ten microseconds, a node."""
-
-_SELECTED, _PATTERNS = named(Content.SELECTION), frozenset(named(Content.PATTERN))
-_ALL_CONSTANT = frozenset(named(Content.NUMBERS, Content.STRUCTURE, Content.PATTERN))
-
-GRID = 2.0**20
-"""Steps of the state and the selection to the unit, where pivots are chosen."""
-
-_OF_FORCES = ("elements", "entries", "element_constants", "frictions")
 
 
 @final
@@ -79,144 +68,70 @@ class Recording:
     loaded: LoadedNumbers | None = None
 
 
-def selected(workspace: Workspace) -> dict[str, Any]:
-    """The arrays that the selection decides; R_ref = I is written out where charts can be centred."""
-    owned = workspace.owned
-    out = {name: owned[name] for name in _SELECTED if name in owned}
-    if workspace.settings.chart.centre and "references" not in out:
-        out["references"] = np.tile(np.eye(3), (workspace.model.n, 1, 1))
-    return out
+@final
+class Run:
+    """Kernels on symbols; `point` is (t, y, yd, c) where conditions are answered.
+
+    Attributes
+    ----------
+    recorder, loaded : of the symbols, and of the constants that are loaded
+    m : the memory, as the last kernel has left it
+    out : the results of the first kernel
+    """
+
+    out: Any
+
+    def __init__(self, workspace: Workspace, point: tuple[float, Vec, Vec, float], most_nodes: int) -> None:
+        t, y, yd, c = point
+        inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": workspace.first_numbers, "parameter": [0.0]}
+        self._workspace = workspace
+        self.recorder, self.loaded = Recorder(inputs, most_nodes), None
+        records = dict[str, Any]()
+        if workspace.memory.opened:
+            numbers = workspace.open_numbers
+            self.loaded = LoadedNumbers(numbers.values)
+            constants = [self.recorder.graph.const(x) for x in self.loaded.inputs]
+            records = numbers.records([Symbol(self.recorder, node) for node in constants])
+        for name, slopes in workspace.slopes.items():
+            records[name] = _along(opened(workspace.arrays[name]), slopes, self.recorder.inputs("parameter")[0])
+        self.m: Any = workspace.kernel_memory(self.recorder.inputs("selection"), records, self.recorder)
+
+    def results(self, kernel: Entry, shape: tuple[int, ...]) -> Any:
+        """The results, of this shape, of a kernel."""
+        return called(self.recorder, self.m, kernel, shape)
+
+    def nodes(self, values: Iterable[Any]) -> list[int]:
+        """The nodes of symbols and numbers."""
+        return [self.recorder.number(value) for value in values]
+
+    def recording(self, outputs: list[int]) -> Recording:
+        """What has been recorded, with its results."""
+        recorder = self.recorder
+        alike = _alike(self._workspace, recorder)
+        return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, alike, self.loaded)
 
 
-def selection_numbers(workspace: Workspace) -> Vec:
-    """All numbers of the selection, one after the other: the input ``"selection"``. All code of a workspace reads them
-    at one place."""
-    if workspace.numbers is None:
-        workspace.numbers = np.concatenate([np.zeros(1), *(array.ravel() for array in selected(workspace).values())])
-        if "inputs" in workspace.owned:
-            workspace.inputs_at.append(workspace.numbers[places_of_selected(workspace, "inputs")])
-    return workspace.numbers
-
-
-def places_of_selected(workspace: Workspace, wanted: str) -> slice:
-    """The places of an array among the numbers of the selection; none if it is not there."""
-    first = 1
-    for name, array in selected(workspace).items():
-        if name == wanted:
-            return slice(first, first + array.size)
-        first += array.size
-    return slice(first, first)
-
-
-def opened_numbers(workspace: Workspace) -> OpenNumbers:
-    """The numbers of the model that are inputs of open code, those of this selection."""
-    if workspace.open_numbers is None:
-        same = workspace.of_same_records
-        workspace.open_numbers = OpenNumbers.of(constants(workspace)) if same is None else opened_numbers(same)
-    return workspace.open_numbers
-
-
-def changed_numbers(first: Workspace, other: Workspace, *, forces_too: bool) -> OpenNumbers:
-    """Those of a workspace with other masses, inertias and gravity, and numbers of forces if `forces_too`."""
-    new = {"bodies": other.arrays["bodies"]}
-    if forces_too:
-        new |= constants(other, _OF_FORCES)
-    return opened_numbers(first).changed(new)
-
-
-def constants(workspace: Workspace, names: Sequence[str] = RECORDS) -> dict[str, Any]:
-    """The records with numbers of the model."""
-    arrays = workspace.arrays
-    return {name: arrays[name] for name in names}
-
-
-def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
-    """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of what
-    is recorded, so code is not shared with workspaces in which they are different."""
-    if workspace.memory.opened:
-        return (("open", opened_numbers(workspace).digest), *_constants(workspace, _PATTERNS))
-    return _constants(workspace, _ALL_CONSTANT)
-
-
-def structure_of(workspace: Workspace) -> tuple[Any, ...]:
-    """What code depends on, beside its kernel and its memory: dropped joint rows, the arrays of the selection, and own
-    constants."""
-    if workspace.structure is None:
-        rows = workspace.selection.rows
-        workspace.structure = (rows.dropped, tuple(selected(workspace)), own_constants(workspace))
-    return workspace.structure
-
-
-def _constants(workspace: Workspace, names: frozenset[str]) -> tuple[tuple[str, bytes], ...]:
-    own = sorted(workspace.owned.keys() & names)
-    return tuple((name, workspace.arrays[name].tobytes()) for name in own)
-
-
-def recorded(
+def run(
     workspace: Workspace,
     kernel: Entry,
-    shapes: dict[str, tuple[int, ...]],
+    shapes: Mapping[str, tuple[int, ...]],
     point: tuple[float, Vec, Vec, float],
-    most_nodes: int = MOST_NODES,
-) -> Recording:
-    """Run a kernel on symbols. `shapes` has that of `out`, `point` is (t, y, yd, c) where conditions are answered.
+    most_nodes: int,
+) -> Run:
+    """Run a kernel on symbols; `shapes` has that of `out`.
 
     Raises
     ------
     NotStraight
         if the graph has more nodes than `most_nodes`
     """
-    ran = run(workspace, kernel, shapes, point, most_nodes)
-    return finished(workspace, ran, [ran.recorder.number(value) for value in ran.out.ravel()])
+    out = Run(workspace, point, most_nodes)
+    out.m.order, out.m.square_order = order_for(workspace, kernel) or ((), ())
+    out.out = out.results(kernel, shapes["out"])
+    return out
 
 
-class Run(NamedTuple):
-    """A kernel that has run on symbols: the recorder, the memory as the kernel has left it, what it has written, and
-    the constants that are loaded."""
-
-    recorder: Recorder
-    m: Any
-    out: Any
-    loaded: LoadedNumbers | None
-
-
-def run(
-    workspace: Workspace,
-    kernel: Entry,
-    shapes: dict[str, tuple[int, ...]],
-    point: tuple[float, Vec, Vec, float],
-    most_nodes: int,
-) -> Run:
-    """Run a kernel on symbols, as `recorded` does."""
-    recorder, m, loaded = started(workspace, point, most_nodes)
-    m.order, m.square_order = order_for(workspace, kernel) or ((), ())
-    return Run(recorder, m, called(workspace, recorder, m, kernel, shapes["out"]), loaded)
-
-
-def started(
-    workspace: Workspace, point: tuple[float, Vec, Vec, float], most_nodes: int
-) -> tuple[Recorder, Any, LoadedNumbers | None]:
-    """A recorder, the memory on its symbols, and the constants that are loaded."""
-    t, y, yd, c = point
-    inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace), "parameter": [0.0]}
-    recorder = Recorder(inputs, most_nodes)
-    loaded = LoadedNumbers(opened_numbers(workspace).values) if workspace.memory.opened else None
-    records = _records(workspace, recorder, loaded) if loaded is not None else {}
-    for name, slopes in workspace.slopes.items():
-        records[name] = _along(opened(workspace.arrays[name]), slopes, recorder.inputs("parameter")[0])
-    return recorder, symbolic_memory(workspace, recorder, records), loaded
-
-
-def _along(records: list[Any], slopes: Mapping[str, Any], parameter: Any) -> list[Any]:
-    """Records for kernels on symbols that follow a parameter."""
-    for name, slope in slopes.items():
-        for record, change in zip(records, slope, strict=True):
-            if change.any():
-                setattr(record, name, getattr(record, name) + change.astype(object) * parameter)
-    return records
-
-
-def called(workspace: Workspace, recorder: Recorder, m: Any, kernel: Entry, shape: tuple[int, ...]) -> Any:
+def called(recorder: Recorder, m: Any, kernel: Entry, shape: tuple[int, ...]) -> Any:
     """The results, of this shape, of a kernel on the symbols of a recorder."""
     numbers = iter((recorder.inputs("t")[0], recorder.inputs("c")[0]))
     vectors = iter((recorder.inputs("y"), recorder.inputs("yd")))
@@ -228,66 +143,13 @@ def called(workspace: Workspace, recorder: Recorder, m: Any, kernel: Entry, shap
     return out
 
 
-def rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
-    """The numbers of the model, the state and the selection that choices of pivots depend on: problems alike share
-    them."""
-    numbers = opened_numbers(workspace).values if workspace.memory.opened else np.zeros(0)
-    regular, n = workspace.memory.regular, workspace.layout.n
-    y = np.zeros(n)
-    if len(regular) == n:
-        moves = workspace.layout.n_differential  # multipliers are not known before
-        y[:moves] = regular[:moves]
-    exponents = np.rint(np.log2(np.abs(numbers)))
-    y, selection = (np.rint(GRID * x) / GRID + 0.0 for x in (y, first_numbers(workspace)))
-    return np.copysign(np.exp2(exponents), numbers), y, selection
-
-
-def order_for(workspace: Workspace, kernel: Any) -> tuple[Order, ...]:
-    """The orders in which a kernel, or the derivative of one, eliminates the saddle-point system and [G; S] of loops;
-    empty where those that serve any position are taken (`rbdae.multibody.memory.saddle_order`)."""
-    entry = getattr(kernel, "of", kernel)
-    if not getattr(entry, "squared", False) or len(workspace.memory.regular) != workspace.layout.n:
-        return ()
-    square = workspace.settings.structure == "loops"
-    if not square and not (entry.ordered and workspace.model.tree.closing):
-        return ()
-    if workspace.orders is None:
-        numbers, y, selection = rounded(workspace)
-        known, digits = workspace.memory.known, (x.tobytes() for x in (numbers, y, selection))
-        key = ("order", structure_of(workspace), *digits)
-        if key not in known:
-            memory, saddle = partial(_on_floats, workspace, numbers, selection), bool(workspace.model.tree.closing)
-            known[key] = orders(memory, y, saddle=saddle, square=square)
-        workspace.orders = known[key]
-    found = (workspace.orders[0] if entry.ordered else (), workspace.orders[1])
-    return found if any(found) else ()
-
-
-def _on_floats(workspace: Workspace, numbers: Vec, selection: Vec) -> Any:
-    """A memory of floats with these numbers of the model and the selection."""
-    chosen, first = {}, 1
-    if workspace.memory.opened:
-        chosen.update(opened_numbers(workspace).records(constants(workspace), numbers.tolist()))
-    for name, array in selected(workspace).items():
-        chosen[name] = selection[first : first + array.size].reshape(array.shape).astype(object)
-        first += array.size
-    m = KernelMemory(workspace.head, workspace.arrays, chosen)
-    if "references" in chosen:
-        m.head.referenced = 1
-    return m
-
-
-def finished(workspace: Workspace, ran: Run, outputs: list[int]) -> Recording:
-    """What has been recorded, with its results."""
-    recorder = ran.recorder
-    alike = _alike(workspace, recorder)
-    return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, alike, ran.loaded)
-
-
-def _records(workspace: Workspace, recorder: Recorder, loaded: LoadedNumbers) -> dict[str, Any]:
-    """The records of the model with constants that are loaded."""
-    inputs = [Symbol(recorder, recorder.graph.const(x)) for x in loaded.inputs]
-    return opened_numbers(workspace).records(constants(workspace), inputs)
+def _along(records: list[Any], slopes: Mapping[str, Any], parameter: Any) -> list[Any]:
+    """Records for kernels on symbols that follow a parameter."""
+    for name, slope in slopes.items():
+        for record, change in zip(records, slope, strict=True):
+            if change.any():
+                setattr(record, name, getattr(record, name) + change.astype(object) * parameter)
+    return records
 
 
 def recording_point(workspace: Workspace, shapes: Mapping[str, tuple[int, ...]]) -> tuple[float, Vec, Vec, float]:
@@ -328,23 +190,3 @@ def _alike(workspace: Workspace, recorder: Recorder) -> dict[int, int]:
                 if len(one) == len(other) and all(i < len(nodes) for i in other):
                     out.update(zip((nodes[i] for i in one), (nodes[i] for i in other), strict=True))
     return out
-
-
-def first_numbers(workspace: Workspace) -> Vec:
-    """The selection at which conditions are answered: that of the memory's first problem, if it is as long."""
-    mine, first = selection_numbers(workspace), workspace.memory.numbers
-    return first if len(first) == len(mine) else mine
-
-
-def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[str, Any] = MappingProxyType({})) -> Any:
-    """The memory of a workspace for kernels on symbols, with the numbers of the selection as inputs; `records` take the
-    place of arrays."""
-    numbers, first = recorder.inputs("selection"), 1
-    chosen = dict(records)
-    for name, array in selected(workspace).items():
-        chosen[name] = numbers[first : first + array.size].reshape(array.shape)
-        first += array.size
-    m = KernelMemory(workspace.head, workspace.arrays, chosen, recorder)
-    if "references" in chosen:
-        m.head.referenced = 1
-    return m

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,33 +62,45 @@ def spanning_tree(n: int, anchored: Sequence[bool], edges: Sequence[tuple[int, i
     return Tree(order, parent, joint, [k for k in range(len(edges)) if k not in used])
 
 
-def eliminate(sizes: Sequence[int], edges: Sequence[tuple[int, int]]) -> list[Ints]:
-    """The places of the rows of all blocks in a minimum-degree order of their graph; chains and trees get no fill."""
-    n = len(sizes)
+def elimination(edges: Iterable[tuple[int, int]], before: Mapping[int, Collection[int]], n: int) -> list[int]:
+    """The n nodes of a graph in a minimum-degree order, where those `before` a node come first; of equal degrees the
+    first node. Chains and trees get no fill."""
     around: list[set[int]] = [set() for _ in range(n)]
     for a, b in edges:
         if a != b:
             around[a].add(b)
             around[b].add(a)
-    heap = [(len(around[a]), a) for a in range(n)]
+    left, after = {a: len(first) for a, first in before.items()}, dict[int, list[int]]()
+    for a, first in before.items():
+        for b in first:
+            after.setdefault(b, []).append(a)
+    heap = [(len(around[a]), a) for a in range(n) if not left.get(a)]
     heapq.heapify(heap)
-    done = [False] * n
-    place: list[Ints] = [np.empty(0, dtype=np.int64)] * n
-    total = 0
+    order, done = list[int](), [False] * n
     while heap:
         degree, a = heapq.heappop(heap)
-        if done[a]:
-            continue
-        if degree != len(around[a]):
-            heapq.heappush(heap, (len(around[a]), a))
+        if done[a] or degree != len(around[a]):
             continue
         done[a] = True
-        place[a] = np.arange(total, total + sizes[a], dtype=np.int64)
-        total += sizes[a]
+        order.append(a)
         rest = around[a]
         for b in rest:
             around[b].discard(a)
             around[b] |= rest
             around[b].discard(b)
-            heapq.heappush(heap, (len(around[b]), b))
+        for b in after.get(a, ()):
+            left[b] -= 1
+        for b in {*rest, *after.get(a, ())}:
+            if not left.get(b):
+                heapq.heappush(heap, (len(around[b]), b))
+    return order
+
+
+def eliminate(sizes: Sequence[int], edges: Iterable[tuple[int, int]]) -> list[Ints]:
+    """The places of the rows of all blocks in a minimum-degree order of their graph."""
+    place: list[Ints] = [np.empty(0, dtype=np.int64)] * len(sizes)
+    total = 0
+    for a in elimination(edges, {}, len(sizes)):
+        place[a] = np.arange(total, total + sizes[a], dtype=np.int64)
+        total += sizes[a]
     return place

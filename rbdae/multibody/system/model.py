@@ -9,12 +9,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Ints, Mat, Vec, copied
+from rbdae._arrays import Bools, Ints, Mat, Vec, copied
 from rbdae.actuators.network import elements_of
 from rbdae.forces.checks import check_laws
 from rbdae.forces.element import Element, StateElement, UnderReaction
@@ -22,17 +22,58 @@ from rbdae.forces.packing import Packed, pack
 from rbdae.inputs import Input
 from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Combination, Primitive
-from rbdae.kernels.constraints.drives import ANGLE
+from rbdae.kernels.constraints.drives import ANGLE, LENGTH
 from rbdae.kernels.memory import of_scalars
-from rbdae.kernels.records import BODY, DRIVE, FRICTION, PRIMITIVE
+from rbdae.kernels.records import BODY, DRIVE, FRICTION, POINT, PRIMITIVE
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.laws.law import Filling, Users
 from rbdae.laws.recorded import Derived, Recorded
 from rbdae.multibody.system.bodies import BodyMotion, body_row, body_rows
 from rbdae.multibody.system.graph import Tree, spanning_tree
-from rbdae.multibody.system.scales import Scales, measured
 from rbdae.quantities.forms import referred
 from rbdae.system import System
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Scales:
+    """The length, mass and rate of a model, by which tolerances compare lengths with angles, and both with rounding.
+
+    A model of a watch and one of a crane are the same in other units: what is called redundant, closed or drifted must
+    not depend on the unit. So every decision is made on numbers without one. They come from here and from nowhere else:
+
+    * displacements are compared as x over `length`, and turns in radians;
+    * violations of joint equations are compared with `sizes(length)`, those of velocities with these times `rate`;
+    * positions are rounded by their distance from the origin: no violation falls below that of `reach`.
+
+    Parameters
+    ----------
+    length : m; the largest radius of gyration, or distance of a joint from the reference point of a moving body
+    reach : m; the largest of the length and the distances of bodies and joints from the origin of space at the start
+    mass : kg; the largest of a body
+    rate : 1/s; the largest of (gravity/length)^(1/2), the initial velocities over the length, (stiffness/mass)^(1/2) of
+        springs between points; 1 for a model in which nothing of this is given
+    factors : (rows,) of the sizes of joint equations
+    lengths : (rows,) bool, which joint equations have a length in their size besides
+    turning : (6 n,) bool, which components of (xdot, Omega) of all bodies are angular
+    """
+
+    length: float
+    reach: float
+    mass: float
+    rate: float
+    factors: Vec
+    lengths: Bools
+    turning: Bools
+
+    def sizes(self, length: float) -> Vec:
+        """The change of a joint equation when directions turn by a radian and points move by a length, (rows,): 1 for
+        an angle, the length for a displacement, the length times that of the rod for half a square."""
+        return np.where(self.lengths, length * self.factors, self.factors)
+
+    def columns(self, G: Mat) -> Mat:
+        """G (..., 6 n) with respect to velocities over `length`, where they are those of points."""
+        return np.asarray(G * np.where(self.turning, 1.0, self.length))
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +279,7 @@ def _pack_forces(
             frictions.append(_friction_row(name, element.reaction, len(elements), packed, friction))
         own = element.bodies if isinstance(element, StateElement) else None
         elements.append((name, element, (a, b) if own is None else tuple(number[id(body)] for body in own)))
-    if t0 is not None:
+    if t0 is not None and elements:
         check_laws(elements, start.natural, [body.name for body in system.bodies], t0, system.source)
     forces = pack(elements, shift, start.places, scalar, system.inputs, system.sources, explicit)
     return {"forces": forces, "frictions": np.array(frictions, dtype=friction)}
@@ -248,6 +289,60 @@ def _references(system: System) -> tuple[dict[int, int], Mat]:
     """The bodies' numbers, and their reference points (n + 1, 3); the ground is the last."""
     bodies = (*system.bodies, system.ground)
     return {id(body): k for k, body in enumerate(bodies)}, np.array([body.reference for body in bodies])
+
+
+def _measured(
+    bodies: Any,
+    primitives: Any,
+    rheonomic: Mapping[int, Any],
+    joints: Sequence[Any],
+    elements: Any,
+    gravity: Vec,
+    motion: BodyMotion,
+    alike: Scales | None = None,
+) -> Scales:
+    """The scales of packed arrays at an initial motion; `joints` have points on bodies by number, `alike` has the same
+    joints and initial positions."""
+    n, start = len(motion.x), motion.places
+    of = np.array([body for joint in joints for body in joint.bodies], dtype=int)
+    points = np.array([point for joint in joints for point in joint.points]).reshape(-1, 3)
+    turning = np.sqrt(bodies["inertia"][:n].trace(axis1=1, axis2=2) / bodies["mass"][:n])
+    length = float(max(turning.max(), np.linalg.norm(points[of < n], axis=1).max(initial=0.0)))
+    ends = start[of, :3] + np.einsum("ai,aij->aj", points, start[of, 3:].reshape(-1, 3, 3))
+    reach = max(length, float(np.abs(start[:, :3]).max()), float(np.abs(ends).max(initial=0.0)))
+    mass = float(bodies["mass"][:n].max())
+    rates = [
+        float(np.sqrt(np.linalg.norm(gravity) / length)),
+        float(np.linalg.norm(motion.xd, axis=1).max()) / length,
+        float(np.linalg.norm(motion.om, axis=1).max()),
+        float(np.sqrt(np.max(elements["stiffness"][elements["shaping"] == POINT], initial=0.0) / mass)),
+    ]
+    if alike is not None and alike.length == length:
+        return replace(alike, reach=reach, mass=mass, rate=max(rates) or 1.0)
+    sizes = [_size(p, start, i in rheonomic and rheonomic[i].kind == LENGTH) for i, p in enumerate(primitives)]
+    rows = [size for n_rows, size in zip(primitives["n"].tolist(), sizes, strict=True) for _ in range(n_rows)]
+    return Scales(
+        length=length,
+        reach=reach,
+        mass=mass,
+        rate=max(rates) or 1.0,
+        factors=np.array([factor or length for factor, _ in rows], dtype=float),
+        lengths=np.array([long for _, long in rows], dtype=bool),
+        turning=np.arange(6 * n) % 6 >= 3,
+    )
+
+
+def _size(p: Any, start: Mat, driven_length: bool) -> tuple[float, bool]:
+    """The factor of the size of a primitive's equations, and whether a length comes to it."""
+    if p["linear"]:
+        return 1.0, True
+    points = [bool(p[name][0] or p[name][4]) for name in ("A", "B")]
+    if all(points):  # half a square: the rod's length, or its own at the start where it is driven
+        Z = np.concatenate([start[b].reshape(4, 3) for b in p["body"]])
+        l2 = float(2.0 * abs(p["offset"][0])) if not driven_length else 0.0
+        return float(np.sqrt(l2)) or float(np.linalg.norm(p["A"] @ Z)), True
+    norms = [float(np.linalg.norm(p[name])) for name, point in zip(("A", "B"), points, strict=True) if not point]
+    return float(np.prod(norms)), any(points)
 
 
 def compile_system(system: System, explicit: bool = False, t0: float | None = None) -> Model:
@@ -263,7 +358,7 @@ def compile_system(system: System, explicit: bool = False, t0: float | None = No
     tree = spanning_tree(len(bodies), [body.pivot is not None for body in bodies], pairs)
     forces = _pack_forces(system, joints["joints"], start, explicit, t0=t0)
     of_joints = joints["primitives"], joints["rheonomic"], joints["joints"]
-    scales = measured(rows, *of_joints, forces["forces"].elements, system.gravity, start)
+    scales = _measured(rows, *of_joints, forces["forces"].elements, system.gravity, start)
     if t0 is not None:
         for law in joints["rheonomic"].values():
             law.motion.check(t0, 1.0 / scales.rate, 1.0 if law.kind == ANGLE else scales.length)
@@ -285,7 +380,7 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
     if forces_too:
         model = replace(model, **_pack_forces(system, model.joints, model.start, model.explicit))
     joints = model.primitives, model.rheonomic, model.joints
-    scales = measured(rows, *joints, model.forces.elements, system.gravity, model.start, alike=model.scales)
+    scales = _measured(rows, *joints, model.forces.elements, system.gravity, model.start, alike=model.scales)
     return replace(model, system=copy.copy(system), bodies=rows, scales=scales)
 
 

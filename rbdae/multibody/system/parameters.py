@@ -81,10 +81,6 @@ _NOT_NEGATIVE = frozenset(
 _NOT_OF_FORCES = frozenset({"rest", "difference_step", "axis_b", "restitution", "impact_velocity"})
 
 
-Change: TypeAlias = Callable[[Any, Any], Any]
-"""A field with another number in it, of the field and the number."""
-
-
 @final
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
@@ -94,13 +90,13 @@ class Parameter:
     ----------
     value : the number
     part, field : where it is; gravity is a field of the system
-    change : the field with another number in its place
+    change : makes the field with another number in its place, of the field and the number
     """
 
     value: float
     part: Part
     field: str
-    change: Change
+    change: Callable[[Any, Any], Any]
 
     def varied(self, system: System, step: float) -> System:
         """The system with this number plus an imaginary step; it does for records alone."""
@@ -173,7 +169,7 @@ def _of_field(part: Part, field: str, value: Any) -> dict[str, Parameter]:
     if isinstance(value, TimeFunction):
         return {} if value.function is not None else _of_law(part, field, value)
     if isinstance(value, float):
-        return {f"{part.name}.{field}": Parameter(value, part, field, _itself)}
+        return {f"{part.name}.{field}": Parameter(value, part, field, lambda _, x: x)}
     if not isinstance(value, np.ndarray) or value.shape not in ((3,), (3, 3)):
         return {}
     out = {}
@@ -207,10 +203,6 @@ def _of_block(block: Block) -> dict[str, Parameter]:
 def _in_mapping(name: str, old: Mapping[str, Any], x: Any) -> Mapping[str, Any]:
     """A mapping with another number by this name."""
     return MappingProxyType({**old, name: x})
-
-
-def _itself(_: Any, x: Any) -> Any:
-    return x
 
 
 def _where(places: Any, old: Any, x: Any) -> Any:

@@ -6,6 +6,8 @@ For code that loads the numbers of the model they are its structure. Then code i
 from __future__ import annotations
 
 import hashlib
+import marshal
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,15 +15,19 @@ from typing import Any
 import numpy as np
 
 from rbdae.kernels.memory import Content, named
+from rbdae.machine.cache import note, noted
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.open_numbers import ADDRESSES
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import own_constants, selected
 
 _SETTINGS = ("structure", "n_independent", "redundant")
 
 _READ = ("conserving", "formulations", "graph", "kernels", "laws", "machine", "multibody", "rotations")
 """The folders that a recording, and the code of it, depend on."""
+
+
+_KEPT = 8
+"""Results at points of one structure that are kept on disk."""
 
 
 def contents(memory: Memory) -> tuple[Any, ...]:
@@ -48,14 +54,30 @@ def pattern_on_disk(workspace: Workspace, kernel: str) -> tuple[object, ...] | N
     return None if memory.model.functions else _of_library(workspace, kernel)
 
 
+def kept_at_point(workspace: Workspace, kernel: str, find: Callable[[], Any], *more: object) -> Any:
+    """The result of `find` for the structure and the rounded numbers of a workspace. Of each structure some are kept on
+    disk; None is not."""
+    place = on_disk(workspace, kernel)
+    if place is None:
+        return find()
+    key, point = (place, *more), hashlib.sha256(workspace.point).digest()
+    known: dict[bytes, Any] = marshal.loads(noted(key) or marshal.dumps({}))
+    if point in known:
+        return known[point]
+    found = find()
+    if found is not None and len(known) < _KEPT:
+        note(key, marshal.dumps(known | {point: found}))
+    return found
+
+
 def _of_library(workspace: Workspace, kernel: str) -> tuple[object, ...] | None:
     memory = workspace.memory
     chart = memory.settings.chart
     own = all(name.startswith(f"{__package__.partition('.')[0]}.") for name in (kernel, chart.parameters.__module__))
     if not own or not _sources():
         return None
-    chosen = [(name, array.shape) for name, array in selected(workspace).items()]
-    of_selection = (own_constants(workspace), workspace.selection.rows.dropped, chosen)
+    chosen = [(name, array.shape) for name, array in workspace.selected.items()]
+    of_selection = (workspace.own_constants, workspace.selection.rows.dropped, chosen)
     return memory.settings.formulation.name, chart.name, contents(memory)[-1], kernel, _sources(), of_selection
 
 
@@ -69,8 +91,8 @@ def all_recorded(memory: Memory) -> bool:
 
 def _digest(memory: Memory) -> bytes:
     """Sizes and kinds, which bodies, joints and forces act on which, and the user's functions; where code does not load
-    the numbers of the model (`rbdae.multibody.recorded.recording.own_constants` tells these apart), they as well, and
-    the state and the selection at which conditions are answered."""
+    the numbers of the model (`Workspace.own_constants` tells these apart), they as well, and the state and the
+    selection at which conditions are answered."""
     arrays = {name: memory.arrays[name] for name in named(Content.STRUCTURE)}
     if not memory.opened:
         arrays |= {name: _without_addresses(memory.arrays[name]) for name in named(Content.NUMBERS)}
