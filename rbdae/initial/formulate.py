@@ -37,7 +37,7 @@ from rbdae.multibody.system.parameters import Changed
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import Assembly, Start, consistent_start
-from rbdae.problem.switches import refuse_friction
+from rbdae.problem.switches import refuse_friction, with_pivot_floor
 from rbdae.rotations import CHARTS, Chart
 from rbdae.rotations.chart import RotationName
 from rbdae.system import System
@@ -198,7 +198,7 @@ def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: 
     row = workspace.singular_row()
     if row is not None:
         raise _singular(f"first at {model.row_name(row)}")
-    workspace = _with_floor(workspace, choices)
+    workspace = _with_floor(workspace, choices, start)
     workspace = _with_code(workspace, code, start.y0)
     return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, wanted))
 
@@ -247,12 +247,16 @@ def _with_code(workspace: Workspace, code: Code, y0: Vec) -> Workspace:
     return Workspace(workspace.memory.with_code(code, y0, workspace.numbers), workspace.selection)
 
 
-def _with_floor(workspace: Workspace, choices: Choices) -> Workspace:
+def _with_floor(workspace: Workspace, choices: Choices, start: Start) -> Workspace:
     """Suspend joint equations near singular positions, if they may be left out and loops can come to one: where their
     pivots are small against the ones of the rates at the start."""
     if not (choices.may_drop and workspace.model.tree.closing and not workspace.settings.reduced):
         return workspace
-    rows = replace(workspace.selection.rows, pivot_floor=SUSPENDED_FROM * workspace.pivots())
+    rows, pivots = workspace.selection.rows, workspace.pivots()
+    if pivots is None:
+        rows = with_pivot_floor(workspace, rows, start.t0, start.y0)
+    else:
+        rows = replace(rows, pivot_floor=SUSPENDED_FROM * pivots)
     return workspace.with_selection(replace(workspace.selection, rows=rows))
 
 

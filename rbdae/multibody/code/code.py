@@ -27,12 +27,7 @@ from rbdae.multibody.elements.elements import apply_to, elements_of
 from rbdae.multibody.memory.contents import on_disk
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import recorded_kernel
-from rbdae.multibody.recorded.recording import (
-    Pattern,
-    Recording,
-    recording_point,
-    run,
-)
+from rbdae.multibody.recorded.recording import Pattern, Recording, recording_point, run
 
 Made = TypeVar("Made")
 

@@ -249,13 +249,13 @@ class Workspace:
     def singular_row(self) -> int | None:
         """The joint row (in the order of the joints) at which the last factorisation on floats broke down; None if it
         did not."""
-        singular = int(self._left.head.singular)
+        singular = 0 if self._left is None else int(self._left.head.singular)
         return None if singular == 0 else self.row_of_pivot(singular - 1)
 
-    def pivots(self) -> Vec:
-        """The pivots of the joint equations in it, (rows,) (`rbdae.kernels.joint_rows.pivots`)."""
-        out: Vec = pivots_of_factors(self._left).astype(float)
-        return out
+    def pivots(self) -> Vec | None:
+        """The pivots of the joint equations in it, (rows,) (`rbdae.kernels.joint_rows.pivots`); None if no kernel has
+        run on floats."""
+        return None if self._left is None else pivots_of_factors(self._left).astype(float)
 
     def row_of_pivot(self, place: int) -> int:
         """The joint row that is eliminated at this place."""
