@@ -23,7 +23,8 @@ def of_time(n: int, checked: Callable[[int, float, Any], Vec], users: Users) -> 
         for k, function in enumerate(users):
             value = function(t)
             plain = (type(value) is float and n == 1) or number_among([value]) is not None
-            out[n * k : n * (k + 1)] = value if plain else checked(k, t, value)
+            when = t if isinstance(t, float) else np.nan  # a symbol has no text
+            out[n * k : n * (k + 1)] = value if plain else checked(k, when, value)
 
     return fill
 
