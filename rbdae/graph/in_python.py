@@ -23,7 +23,7 @@ def _of_a_number(name: str) -> Callable[..., Any]:
 
 
 def _numbers(values: Any) -> list[Any]:
-    """Python's floats, which are quicker than NumPy's; complex numbers of NumPy, which have an order."""
+    """Python's floats, which are quicker than NumPy's; complex numbers of NumPy."""
     out: list[Any] = values.tolist() if values.dtype.kind == "f" else list(values)
     return out
 
@@ -49,8 +49,8 @@ def _called(function: Callable[..., None], n_in: int, n_out: int, *numbers: Any)
 
 
 TEXTS = {
-    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "neg": "-{}", "rcp": "_rcp({})", "<": "1.0 * ({} < {})",
-    "<=": "1.0 * ({} <= {})", "==": "1.0 * ({} == {})", "not": "1.0 - {}", "select": "{1} if {0} else {2}",
+    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "neg": "-{}", "rcp": "_rcp({})", "<": "1.0 * ({}.real < {}.real)",
+    "<=": "1.0 * ({}.real <= {}.real)", "==": "1.0 * ({} == {})", "not": "1.0 - {}", "select": "{1} if {0} else {2}",
     **{name: f"_{name}({{}})" for name in FUNCTIONS}, **{name: f"_{name}({{}}, {{}})" for name in OF_TWO},
 }  # fmt: skip
 """The expression of a node."""
