@@ -50,7 +50,8 @@ def _called(function: Callable[..., None], n_in: int, n_out: int, *numbers: Any)
 
 TEXTS = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "neg": "-{}", "rcp": "_rcp({})",
-    "<": "1.0 * ({}.real < {}.real)", "<=": "1.0 * ({}.real <= {}.real)", "==": "1.0 * ({} == {})", "not": "1.0 - {}", "select": "{1} if {0} else {2}",
+    "<": "1.0 * ({}.real < {}.real)", "<=": "1.0 * ({}.real <= {}.real)", "==": "1.0 * ({} == {})",
+    "not": "1.0 - {}", "select": "{1} if {0} else {2}",
     **{name: f"_{name}({{}})" for name in FUNCTIONS}, **{name: f"_{name}({{}}, {{}})" for name in OF_TWO},
 }  # fmt: skip
 """The expression of a node."""
