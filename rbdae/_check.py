@@ -160,7 +160,7 @@ def known(what: str, one: str, value: Any, names: Iterable[str]) -> list[str]:
     return out
 
 
-def sizes(owner: str, what: str, value: Any) -> list[float]:
+def positives(owner: str, what: str, value: Any) -> list[float]:
     """Positive numbers without duplicates, the largest first, at least one."""
     return sorted({positive(owner, what, each, "pass e.g. [1e-2, 1e-3]") for each in listed(what, value)}, reverse=True)
 

@@ -22,6 +22,9 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Varied, Vec
+from rbdae.kernels.user_functions import UserFunction
+from rbdae.laws.law import Filling, Users
+from rbdae.laws.recorded import Derived, Recorded
 from rbdae.quantities.forms import direction, point
 
 Kind: TypeAlias = Literal["linear", "bilinear", "combination"]
@@ -116,6 +119,36 @@ class Combination(_Primitive):
             raise ValueError(f"Combination: give one to three of Dot1, Dot2 and Distance, got {len(parts)} parts")
         offsets = np.array([*(part.offset[0] for part in parts), 0.0, 0.0])[:3]
         self.__attrs_init__(parts[0].A, parts[0].B, offsets, function, parts)
+
+    def law(self, owner: str) -> UserFunction:
+        """The function, with its first and second derivatives.
+
+        Raises
+        ------
+        ValueError
+            if it cannot be recorded
+        """
+
+        def filling(users: Users) -> Filling:
+            def fill(t: float, x: Vec, out: Vec) -> None:
+                out[0] = users[0](x)
+
+            return fill
+
+        n = len(self.parts)
+        law = Recorded(owner, [self.function], filling, n, 1)
+        if law.law is None:
+            raise ValueError(f"{owner}: the function of its Combination cannot be recorded: {law.why}; use arithmetic")
+
+        def refused(t: float, q: Vec) -> Vec:
+            raise _check.NoSolution(
+                f"{owner}: the function of its Combination has no second derivatives at {_check.show(q)}"
+            )
+
+        curvature = Derived(law.slopes, f"{owner}, second derivatives", lambda slopes: slopes.by_x, refused)
+        out, slope = UserFunction(law, n, 1), UserFunction(law.slopes, n, n)
+        out.slope, slope.slope = slope, UserFunction(curvature, n, n * n)
+        return out
 
 
 def _between(owner: str, r1: ArrayLike, r2: ArrayLike) -> Vec:

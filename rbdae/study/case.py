@@ -169,10 +169,10 @@ def cases(
     for name in solver_options:
         if name not in methods:
             raise ValueError(f"options are given for {name!r}, which is not among the solvers: {', '.join(methods)}")
-    sizes = _check.sizes("cases", "tolerances", tolerances)
+    sizes = _check.positives("cases", "tolerances", tolerances)
     if sizes[0] >= 1.0:
         raise ValueError(f"tolerances must be below 1, got {sizes}; pass e.g. [1e-4, 1e-6]")
-    widths = None if steps is None else _check.sizes("cases", "steps", steps)
+    widths = None if steps is None else _check.positives("cases", "steps", steps)
     knobs: dict[str, list[tuple[float, float | None]]] = {}
     for name, method in methods.items():
         if method.fixed_step and ("step" in dict(solver_options.get(name, ()))) == (widths is not None):

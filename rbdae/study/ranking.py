@@ -71,7 +71,7 @@ def rank(rows: Iterable[Row], errors: Iterable[float] | None = None) -> Any:
     """See `Comparison.ranking`."""
     pandas = _check.package("a ranking", "pandas")
     curves = curves_of(rows)
-    targets = _default(list(curves.values())) if errors is None else _check.sizes("ranking", "errors", errors)
+    targets = _default(list(curves.values())) if errors is None else _check.positives("ranking", "errors", errors)
     lines = [(error, *curve, *_work(of, error)) for error in targets for curve, of in curves.items()]
     table = pandas.DataFrame(lines, columns=list(RANKED))
     return table.sort_values(["error", "seconds"], ascending=[False, True], kind="stable", ignore_index=True)

@@ -13,7 +13,6 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae import _check
 from rbdae._arrays import Bools, Ints, Mat, Vec, copied
 from rbdae.actuators.network import elements_of
 from rbdae.forces.checks import check_laws
@@ -26,8 +25,6 @@ from rbdae.kernels.constraints.drives import ANGLE, LENGTH
 from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.records import BODY, DRIVE, FRICTION, POINT, PRIMITIVE
 from rbdae.kernels.user_functions import UserFunction
-from rbdae.laws.law import Filling, Users
-from rbdae.laws.recorded import Derived, Recorded
 from rbdae.multibody.system.bodies import BodyMotion, body_row, body_rows
 from rbdae.multibody.system.graph import Tree, spanning_tree
 from rbdae.quantities.forms import referred
@@ -174,31 +171,6 @@ def _primitive_rows(found: Sequence[tuple[Primitive, tuple[int, int]]], shift: M
     return rows
 
 
-def _combination_law(owner: str, primitive: Combination) -> UserFunction:
-    """The function of a combination, with its first and second derivatives."""
-
-    def filling(users: Users) -> Filling:
-        def fill(t: float, x: Vec, out: Vec) -> None:
-            out[0] = users[0](x)
-
-        return fill
-
-    n = len(primitive.parts)
-    law = Recorded(owner, [primitive.function], filling, n, 1)
-    if law.law is None:
-        raise ValueError(f"{owner}: the function of its Combination cannot be recorded: {law.why}; use arithmetic")
-
-    def refused(t: float, q: Vec) -> Vec:
-        raise _check.NoSolution(
-            f"{owner}: the function of its Combination has no second derivatives at {_check.show(q)}"
-        )
-
-    curvature = Derived(law.slopes, f"{owner}, second derivatives", lambda slopes: slopes.by_x, refused)
-    out, slope = UserFunction(law, n, 1), UserFunction(law.slopes, n, n)
-    out.slope, slope.slope = slope, UserFunction(curvature, n, n * n)
-    return out
-
-
 def _pack_joints(system: System, scalar: Any = np.float64) -> dict[str, Any]:
     """The fields of a model that its joints fill: bodies by their numbers, points from their reference points."""
     number, shift = _references(system)
@@ -215,7 +187,7 @@ def _pack_joints(system: System, scalar: Any = np.float64) -> dict[str, Any]:
         first = len(found)
         for primitive in joint.primitives():
             if isinstance(primitive, Combination):
-                functions.append(_combination_law(f"joint {joint.name!r}", primitive))
+                functions.append(primitive.law(f"joint {joint.name!r}"))
                 laws[len(found)] = functions[-1].address
             found.append((primitive, pair))
         law = joint.rheonomic()
