@@ -8,13 +8,14 @@ and the kernels of either find their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec, copied
+from rbdae._frozen import refuse_copies
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.joint_rows import pivots_of_factors
@@ -32,6 +33,19 @@ GRID = 2.0**20
 
 _EXPONENT = 52
 """Bits of a float behind its exponent."""
+
+
+@final
+class _OnFloats:
+    """A kernel on the floats of a workspace."""
+
+    def __init__(self, workspace: Workspace, kernel: Entry) -> None:
+        self._workspace, self._kernel = workspace, kernel
+
+    def __call__(self, *arguments: Any) -> None:
+        self._workspace.run_on_floats(self._kernel, *arguments)
+
+    __reduce__ = refuse_copies
 
 
 @final
@@ -208,7 +222,7 @@ class Workspace:
     def plain(self, kernel: Entry) -> Callable[..., None]:
         """The kernel on floats, and then what the user's functions have raised in it: for single evaluations, which a
         recording would take longer for. Like machine code, it says nothing of numbers that are not finite."""
-        return self.raising(partial(self._run_on_floats, kernel))
+        return self.raising(_OnFloats(self, kernel))
 
     def kernel_memory(
         self, numbers: Any, records: Mapping[str, Any] = MappingProxyType({}), recorder: Any = None
@@ -219,7 +233,7 @@ class Workspace:
         m.head.referenced = int("references" in self.selected)
         return m
 
-    def _run_on_floats(self, kernel: Entry, *arguments: Any) -> None:
+    def run_on_floats(self, kernel: Entry, *arguments: Any) -> None:
         """Run a kernel on floats, in a memory of its own."""
         m = self._left = KernelMemory(self.head, self.arrays, {})
         *given, out = (objects(x) if isinstance(x, np.ndarray) else x for x in arguments)
