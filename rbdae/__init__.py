@@ -11,7 +11,7 @@ from rbdae import formulations as formulations
 from rbdae import joints as joints
 from rbdae import models as models
 from rbdae import rotations as rotations
-from rbdae._files import __version__ as __version__
+from rbdae._version import __version__ as __version__
 from rbdae.actuators.actuator import Actuator as Actuator
 from rbdae.actuators.actuator import Points as Points
 from rbdae.actuators.block import Block as Block

@@ -27,10 +27,10 @@ import numpy as np
 import rbdae
 from rbdae import _check, study
 from rbdae._arrays import Vec
-from rbdae._files import replacing, writable, write_csv
 from rbdae.formulations import FORMULATIONS
 from rbdae.machine import cache
 from rbdae.models import MODELS
+from rbdae.output_files import replacing, writable, write_csv
 from rbdae.problem.observables import further
 from rbdae.rotations import CHARTS
 from rbdae.show import check_report, facts

@@ -20,8 +20,8 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._check import NoSolution
-from rbdae._files import __version__
 from rbdae._frozen import changed
+from rbdae._version import __version__
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.loops import fixed, memory

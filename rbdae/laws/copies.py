@@ -59,6 +59,12 @@ def _functions(text: str) -> dict[tuple[str, int], list[Any]]:
     return out
 
 
+def code_of(function: types.FunctionType) -> tuple[types.CodeType, dict[str, Any]]:
+    """The code of a function, and the globals that are named in it."""
+    code, known = function.__code__, function.__globals__
+    return code, {name: known[name] for name in sorted(names_of(code)) if name in known}
+
+
 def names_of(code: types.CodeType) -> set[str]:
     """The names used by a function and its nested functions."""
     inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]

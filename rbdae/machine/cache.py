@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from rbdae._files import __version__
+from rbdae._version import __version__
 
 ENVIRONMENT = "RBDAE_CACHE_DIR"
 """The variable that has the folder of the cache."""

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, final
 
 from rbdae import _process
-from rbdae._files import __version__
 from rbdae._frozen import refuse_copies
+from rbdae._version import __version__
 from rbdae.machine import cache as entries
 
 _LOCK = threading.RLock()

@@ -20,7 +20,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae._files import __version__, replacing, writable
+from rbdae._version import __version__
+from rbdae.output_files import replacing, writable
 from rbdae.show.figures import COLOURS, thinned
 from rbdae.show.panels import Curve, Panel
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae._files import checked, is_special, replacing
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.multibody.choices.mechanism import difference, mechanism
 from rbdae.multibody.choices.selection import from_arrays, to_arrays
+from rbdae.output_files import checked, is_special, replacing
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.observables import TABLE, with_unit
 from rbdae.problem.problem import Problem

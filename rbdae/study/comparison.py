@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, final
 
 from rbdae import _check
-from rbdae._files import checked, harmless, replacing, write_csv
 from rbdae.formulations import Formulation
+from rbdae.output_files import checked, harmless, replacing, write_csv
 from rbdae.problem.projection import Projection
 from rbdae.study.diagrams import picture, report_comparison
 from rbdae.study.one_run import Row

@@ -21,10 +21,11 @@ from typing import Any, TypeVar, Union, final, get_args, get_origin
 import numpy as np
 
 from rbdae import _check
-from rbdae._files import __version__, writable
+from rbdae._version import __version__
 from rbdae.formulations import Formulation
 from rbdae.formulations.table import written
-from rbdae.laws.copies import names_of
+from rbdae.laws.copies import code_of
+from rbdae.output_files import writable
 from rbdae.problem.projection import Projection
 from rbdae.study.case import Case
 from rbdae.study.one_run import Row
@@ -212,7 +213,7 @@ class _Content(pickle.Pickler):
         if function in self._begun:
             return (function.__qualname__,)
         self._begun.append(function)
-        code, used = function.__code__, function.__globals__
-        names = {name: used[name] for name in sorted(names_of(code)) if isinstance(used.get(name), _COUNTED)}
+        code, used = code_of(function)
+        names = {name: value for name, value in used.items() if isinstance(value, _COUNTED)}
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         return code, function.__defaults__, function.__kwdefaults__, cells, names

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 
 import rbdae
-from rbdae._files import harmless, replacing
+from rbdae.output_files import harmless, replacing
 from rbdae_papers.finding import Comparison, Finding
 from rbdae_papers.item import Item, Settings, run
 

@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 
 from rbdae import _check
 
-__version__ = "0.1.0"
-
 T = TypeVar("T")
 
 
