@@ -342,8 +342,8 @@ class Copies:
         out.__dict__.update(vars(function))
         out.__defaults__ = tuple(self.of(each) for each in function.__defaults__ or ()) or None
         out.__kwdefaults__ = {name: self.of(value, name) for name, value in (function.__kwdefaults__ or {}).items()}
-        for name in names_of(function.__code__) & function.__globals__.keys():
-            names[name] = self.of(function.__globals__[name], name)
+        for name, value in code_of(function)[1].items():
+            names[name] = self.of(value, name)
         for name, cell, own in zip(function.__code__.co_freevars, cells, function.__closure__ or (), strict=True):
             with suppress(ValueError):  # an empty cell
                 cell.cell_contents = self.of(own.cell_contents, name)

@@ -92,17 +92,13 @@ def is_thorough(nodeid: str) -> bool:
     return NIGHTLY or THOROUGH.search(nodeid) is not None
 
 
-def is_dear(nodeid: str) -> bool:
-    return _DEAR.search(nodeid) is not None
-
-
 def late(items: Iterable[Any]) -> set[str]:
     """The tests, by node id, that are left to the night."""
     if NIGHTLY:
         return set()
     # those marked ``nightly``, and dear ones, are left out anyway, and stand for no others
     day = [item for item in items if item.get_closest_marker("nightly") is None]
-    found = {item.nodeid for item in day if is_dear(item.nodeid)}
+    found = {item.nodeid for item in day if _DEAR.search(item.nodeid) is not None}
     day = [item for item in day if item.nodeid not in found]
     found |= combinations(day)
     pairings = defaultdict[tuple[str, str], list[tuple[str, str]]](list)

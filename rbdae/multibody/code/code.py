@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, final
+from typing import Any, final
 
 from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.graph.derivatives import NoDerivative
@@ -28,8 +28,6 @@ from rbdae.multibody.memory.contents import on_disk
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import recorded_kernel
 from rbdae.multibody.recorded.recording import Pattern, Recording, recording_point, run
-
-Made = TypeVar("Made")
 
 LARGEST = 400_000
 """Nodes in LLVM's text beyond which code of one model is not made: it would be more megabytes, and take longer than ten
@@ -204,15 +202,6 @@ def compiled(
 def of_recording(recording: Recording, signs: str, shapes: Shapes) -> Code:
     """The code of a recording. Raises NoMachineCode."""
     return compiled(signs, shapes, lambda: code_text(recording, signs, shapes, None), functions=recording.functions)
-
-
-def if_any(make: Callable[[], Made]) -> Made | None:
-    """The result of `make`; None, with a warning, if LLVM cannot make the code."""
-    try:
-        return make()
-    except NoMachineCode as error:
-        say_once(str(error))
-        return None
 
 
 def _level(made: CodeText) -> int:

@@ -21,12 +21,12 @@ from rbdae.graph.elimination import LARGEST, Factors, eliminate, substitute
 from rbdae.graph.graph import Graph
 from rbdae.graph.pivots import Place, Plan, SingularPattern, plan, with_pivots
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.cache import bytes_from_cache
+from rbdae.machine.cache import bytes_from_cache, say_once
 from rbdae.machine.factors import BoundFactors, Tables, tables
 from rbdae.machine.function import PROTOTYPE, Context, Shapes
-from rbdae.machine.module import collector_off
+from rbdae.machine.module import NoMachineCode, collector_off
 from rbdae.machine.straight import LONGEST
-from rbdae.multibody.code.code import Code, compiled, if_any
+from rbdae.multibody.code.code import Code, compiled
 from rbdae.multibody.code.code_text import CodeText, code_text
 from rbdae.multibody.code.traced import own_point, shared
 from rbdae.multibody.memory.contents import kept_at_point, on_disk
@@ -165,7 +165,11 @@ def _with_code(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[obj
             return None
         factors: Shapes = {"y": (n,), "yd": (n,), "out": (size,)}
         solve: Shapes = {"y": (size,), "yd": (n,), "out": (n,)}
-        return if_any(lambda: FactorCode(of(0, "tyyto", factors), of(1, "tyyo", solve), size, order))
+        try:
+            return FactorCode(of(0, "tyyto", factors), of(1, "tyyo", solve), size, order)
+        except NoMachineCode as error:
+            say_once(str(error))
+            return None
 
 
 def _recorded(workspace: Workspace, wanted: Wanted, order: Plan) -> tuple[Recording, Recording, int] | None:
