@@ -123,11 +123,17 @@ def _as_index_0(problem, y):
     return True
 
 
-@pytest.mark.parametrize("ladder", [rbdae.models.n_four_bar, hanging], ids=["windows", "hanging"])
-@pytest.mark.parametrize("length", [4, 12])
-def test_ladders_of_any_length_move_as_by_index_0(ladder, length, rng):
+@pytest.mark.parametrize(
+    "ladder, length, sparse",
+    [
+        pytest.param(ladder, length, sparse, id=f"{name}-{length}")
+        for name, ladder, lengths in (("windows", rbdae.models.n_four_bar, (4, 12)), ("hanging", hanging, (2, 8)))
+        for length, sparse in zip(lengths, (False, True), strict=True)
+    ],
+)
+def test_ladders_of_any_length_move_as_by_index_0(ladder, length, sparse, rng):
     problem = rbdae.formulate(ladder(length), "null-space", consistent="project", code="plain")
-    assert problem.workspace.settings.sparse == (length == 12)
+    assert problem.workspace.settings.sparse == sparse
     y = problem.y0.copy()
     y[problem.layout.v] += 0.1 * rng.standard_normal(problem.layout.v.stop - problem.layout.v.start)
     assert _as_index_0(problem, y)
