@@ -205,9 +205,18 @@ def listed(changes: tuple[Change, ...]) -> str:
     return "; ".join(map(str, changes[:_SHOWN])) + more
 
 
-def report(model: Model, before: BodyMotion, motion: BodyMotion, gaps: tuple[float, float], steps: int) -> Assembly:
+def report(
+    model: Model,
+    before: BodyMotion,
+    motion: BodyMotion,
+    gaps: tuple[float, float],
+    steps: int,
+    redundant: tuple[str, ...],
+    changes: tuple[Change, ...],
+    why: str,
+) -> Assembly:
     """The report of what has moved from a motion of the reference points to another one; `gaps` are the largest of
-    g and of gdot where the search began."""
+    g and of gdot where the search began; `why` given values had to change."""
     return Assembly(
         names=model.names,
         position=motion.x,
@@ -224,11 +233,16 @@ def report(model: Model, before: BodyMotion, motion: BodyMotion, gaps: tuple[flo
             body.given if body.pivot is None else ("position", "velocity", *body.given) for body in model.system.bodies
         ),
         rate_gap=gaps[1],
+        redundant=redundant,
+        changes=changes,
+        disagreement=why,
     )
 
 
 def _distances(x: Mat, y: Mat) -> Vec:
     """The distances between vectors (n, 3), or the angles of the rotations between unit quaternions (n, 4)."""
+    if y is x:
+        return np.zeros(len(x))
     apart = np.linalg.norm(y - x, axis=1)
     if x.shape[1] == 3:
         return np.asarray(apart)

@@ -139,9 +139,9 @@ def _weighed(velocities: Velocities, bodies: Any, before: Assembly) -> Assembly 
     if bool(changes) != bool(before.changes):
         return None
     gaps = before.gap, largest(rate)
-    out = report(known.model, stated.at(known.arms), used.at(known.arms), gaps, before.steps)
     # what unknown velocities cannot do, and so the disagreement, is the same for all masses
-    return replace(out, redundant=before.redundant, changes=changes, disagreement=before.disagreement)
+    told = before.redundant, changes, before.disagreement
+    return report(known.model, stated.at(known.arms), used.at(known.arms), gaps, before.steps, *told)
 
 
 def _as_strong(problem: Problem, model: Model, assembly: Assembly) -> KeptRows:

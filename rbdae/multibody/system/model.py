@@ -7,6 +7,7 @@ shifted accordingly.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
@@ -278,17 +279,16 @@ def _measured(
     n, start = len(motion.x), motion.places
     of = np.array([body for joint in joints for body in joint.bodies], dtype=int)
     points = np.array([point for joint in joints for point in joint.points]).reshape(-1, 3)
-    turning = np.sqrt(bodies["inertia"][:n].trace(axis1=1, axis2=2) / bodies["mass"][:n])
-    length = float(max(turning.max(), np.linalg.norm(points[of < n], axis=1).max(initial=0.0)))
+    masses = bodies["mass"][:n]
+    turning = math.sqrt((bodies["inertia"][:n].trace(axis1=1, axis2=2) / masses).max())
+    length = max(turning, _longest(points[of < n]))
     ends = start[of, :3] + np.einsum("ai,aij->aj", points, start[of, 3:].reshape(-1, 3, 3))
     reach = max(length, float(np.abs(start[:, :3]).max()), float(np.abs(ends).max(initial=0.0)))
-    mass = float(bodies["mass"][:n].max())
-    rates = [
-        float(np.sqrt(np.linalg.norm(gravity) / length)),
-        float(np.linalg.norm(motion.xd, axis=1).max()) / length,
-        float(np.linalg.norm(motion.om, axis=1).max()),
-        float(np.sqrt(np.max(elements["stiffness"][elements["shaping"] == POINT], initial=0.0) / mass)),
-    ]
+    mass = float(masses.max())
+    rates = [math.sqrt(math.sqrt(gravity @ gravity) / length), _longest(motion.xd) / length, _longest(motion.om)]
+    if len(elements):
+        springs = elements["stiffness"][elements["shaping"] == POINT]
+        rates.append(math.sqrt(springs.max(initial=0.0) / mass))
     if alike is not None and alike.length == length:
         return replace(alike, reach=reach, mass=mass, rate=max(rates) or 1.0)
     sizes = [_size(p, start, i in rheonomic and rheonomic[i].kind == LENGTH) for i, p in enumerate(primitives)]
@@ -302,6 +302,11 @@ def _measured(
         lengths=np.array([long for _, long in rows], dtype=bool),
         turning=np.arange(6 * n) % 6 >= 3,
     )
+
+
+def _longest(vectors: Mat) -> float:
+    """The largest length of vectors (n, 3); 0 of none."""
+    return math.sqrt((vectors * vectors).sum(axis=1).max(initial=0.0))
 
 
 def _size(p: Any, start: Mat, driven_length: bool) -> tuple[float, bool]:
