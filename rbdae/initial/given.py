@@ -117,13 +117,13 @@ class Known:
             return motion
         v = np.where(unknown, 0.0, np.hstack([motion.xd, motion.om]))
         if not self.arms.any():  # M_uk = 0
-            return BodyMotion(motion.x, motion.p, v[:, :3], v[:, 3:])
+            return motion.moving(v)
         M = self.masses(motion.R)
         push = np.where(unknown, np.einsum("nij,nj->ni", M, v), 0.0)
         v -= np.linalg.solve(np.where(unknown[:, :, None] & unknown[:, None, :], M, np.eye(6)), push[:, :, None])[
             ..., 0
         ]
-        return replace(motion, xd=v[:, :3], om=v[:, 3:])
+        return motion.moving(v)
 
     @property
     def jointed(self) -> Bools:
@@ -134,12 +134,13 @@ class Known:
 
     def masses(self, R: Mat) -> Mat:
         """(n, 6, 6) mass matrices in the velocities of the origins, at rotations R (n, 3, 3)."""
-        T = np.tile(np.eye(6), (self.model.n, 1, 1))  # velocities of the reference points are T times those
-        T[:, :3, 3:] = R @ np.swapaxes(cross(np.eye(3), self.arms[:, None]), 1, 2)
-        M = np.zeros((self.model.n, 6, 6))
-        M[:, :3, :3] = self.bodies["mass"][:, None, None] * np.eye(3)
-        M[:, 3:, 3:] = self.bodies["inertia"]
-        return np.asarray(np.swapaxes(T, 1, 2) @ M @ T)
+        mass, eye = self.bodies["mass"][:, None, None], np.eye(3)
+        T = R @ np.swapaxes(cross(eye, self.arms[:, None]), 1, 2)  # reference points move with xd + T om
+        M = np.empty((self.model.n, 6, 6))
+        M[:, :3, :3], M[:, :3, 3:] = mass * eye, mass * T
+        M[:, 3:, :3] = np.swapaxes(M[:, :3, 3:], 1, 2)
+        M[:, 3:, 3:] = np.swapaxes(T, 1, 2) @ M[:, :3, 3:] + self.bodies["inertia"]
+        return M
 
     def position_moves(self) -> list[Bools]:
         """The coordinates that may move to close the joints, the cheapest first: unknown positions, unknown

@@ -190,7 +190,7 @@ class Joints:
             Equations follow from others.
         """
         v = np.hstack([motion.xd, motion.om]) + self._step(motion, self.rates(motion))[:-1]
-        return replace(motion, xd=v[:, :3], om=v[:, 3:])
+        return motion.moving(v)
 
     def _step(self, here: BodyMotion, g: Vec, moved: Mat | None = None) -> Mat:
         """The displacement d (n + 1, 6), the ground's last, with G d = -g of least mass-weighted size, of d or of

@@ -42,7 +42,8 @@ def _fill(rows: Any, bodies: Sequence[Body], gravity: Vec) -> None:
     rows["inertia"], rows["radial"] = inertia, 0.5 * trace
     rows["euler"] = euler = rows["radial"][:, None, None] * _EYE - inertia
     # a flat body has a singular Euler tensor: the forms that need the inverse refuse it by name
-    flat = ~(np.abs(np.linalg.det(euler)) > 1e-12 * np.real(trace) ** 3)
+    size = trace.real
+    flat = ~(np.abs(np.linalg.det(euler)) > 1e-12 * (size * size * size))
     euler[flat] = _EYE
     rows["inertia_inverse"], rows["euler_inverse"] = np.linalg.inv(np.array([inertia, euler]))
     rows["euler_inverse"][flat] = np.nan
@@ -114,6 +115,12 @@ class BodyMotion:
         Z = np.zeros((len(x) + 1, 4, 3))
         Z[:-1, 0], Z[:-1, 1:], Z[-1, 1:] = x, np.swapaxes(R, 1, 2), ground
         return Z.reshape(-1, 12)
+
+    def moving(self, v: Mat) -> Self:
+        """The same places with other velocities (xd, om), (n, 6)."""
+        out: Self = replace(self, xd=v[:, :3], om=v[:, 3:])
+        vars(out).update({name: vars(self)[name] for name in ("R", "places") if name in vars(self)})
+        return out
 
     def at(self, arms: Mat) -> Self:
         """The motion of other points of the bodies, by their arms (n, 3) from these ones in the body frames."""

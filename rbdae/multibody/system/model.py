@@ -51,6 +51,7 @@ class Scales:
     mass : kg; the largest of a body
     rate : 1/s; the largest of (gravity/length)^(1/2), the initial velocities over the length, (stiffness/mass)^(1/2) of
         springs between points; 1 for a model in which nothing of this is given
+    arm, distance : m; the length and the reach without bodies' radii of gyration, whatever the masses
     factors : (rows,) of the sizes of joint equations
     lengths : (rows,) bool, which joint equations have a length in their size besides
     turning : (6 n,) bool, which components of (xdot, Omega) of all bodies are angular
@@ -60,6 +61,8 @@ class Scales:
     reach: float
     mass: float
     rate: float
+    arm: float
+    distance: float
     factors: Vec
     lengths: Bools
     turning: Bools
@@ -277,14 +280,18 @@ def _measured(
     """The scales of packed arrays at an initial motion; `joints` have points on bodies by number, `alike` has the same
     joints and initial positions."""
     n, start = len(motion.x), motion.places
-    of = np.array([body for joint in joints for body in joint.bodies], dtype=int)
-    points = np.array([point for joint in joints for point in joint.points]).reshape(-1, 3)
     masses = bodies["mass"][:n]
-    turning = math.sqrt((bodies["inertia"][:n].trace(axis1=1, axis2=2) / masses).max())
-    length = max(turning, _longest(points[of < n]))
-    ends = start[of, :3] + np.einsum("ai,aij->aj", points, start[of, 3:].reshape(-1, 3, 3))
-    reach = max(length, float(np.abs(start[:, :3]).max()), float(np.abs(ends).max(initial=0.0)))
-    mass = float(masses.max())
+    mass, turning = float(masses.max()), math.sqrt((bodies["inertia"][:n].trace(axis1=1, axis2=2) / masses).max())
+    if alike is None:
+        of = np.array([body for joint in joints for body in joint.bodies], dtype=int)
+        points = np.array([point for joint in joints for point in joint.points]).reshape(-1, 3)
+        ends = start[of, :3] + np.einsum("ai,aij->aj", points, start[of, 3:].reshape(-1, 3, 3))
+        arm = _longest(points[of < n])
+        distance = max(float(np.abs(start[:, :3]).max()), float(np.abs(ends).max(initial=0.0)))
+    else:
+        arm, distance = alike.arm, alike.distance
+    length = max(turning, arm)
+    reach = max(length, distance)
     rates = [math.sqrt(math.sqrt(gravity @ gravity) / length), _longest(motion.xd) / length, _longest(motion.om)]
     if len(elements):
         springs = elements["stiffness"][elements["shaping"] == POINT]
@@ -298,6 +305,8 @@ def _measured(
         reach=reach,
         mass=mass,
         rate=max(rates) or 1.0,
+        arm=arm,
+        distance=distance,
         factors=np.array([factor or length for factor, _ in rows], dtype=float),
         lengths=np.array([long for _, long in rows], dtype=bool),
         turning=np.arange(6 * n) % 6 >= 3,
@@ -349,7 +358,7 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
     """The model of a system that has other masses, inertias and gravity, and other numbers of forces if `forces_too`;
     all else is the same."""
     bodies, old = system.bodies, model.system.bodies
-    heavier = not np.array_equal(system.gravity, model.system.gravity)
+    heavier = system.gravity is not model.system.gravity
     rows = copied(model.bodies)
     for k, (body, before) in enumerate(zip(bodies, old, strict=True)):
         if heavier or body is not before:
