@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
@@ -27,7 +28,6 @@ from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.records import BODY, DRIVE, FRICTION, POINT, PRIMITIVE
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.multibody.system.bodies import BodyMotion, body_row, body_rows
-from rbdae.multibody.system.graph import Tree, spanning_tree
 from rbdae.quantities.forms import referred
 from rbdae.system import System
 
@@ -87,6 +87,17 @@ class PackedJoint:
     primitives: range
     points: tuple[Vec, Vec]
     velocity_rows: tuple[Mat | None, Mat | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A spanning tree: `order` lists the bodies, parents first; `parent` and `joint` belong to bodies (-1: root, n: the
+    ground); `closing` lists the joints that are not in the tree."""
+
+    order: list[int]
+    parent: list[int]
+    joint: list[int]
+    closing: list[int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -259,6 +270,45 @@ def _pack_forces(
         check_laws(elements, start.natural, [body.name for body in system.bodies], t0, system.source)
     forces = pack(elements, shift, start.places, scalar, system.inputs, system.sources, explicit)
     return {"forces": forces, "frictions": np.array(frictions, dtype=friction)}
+
+
+def spanning_tree(n: int, anchored: Sequence[bool], edges: Sequence[tuple[int, int]]) -> Tree:
+    """Spanning tree of bodies 0..n-1 and the ground n by breadth-first search.
+
+    A component's root is the ground where a joint leads there, else a body with a pivot (`anchored`), else the first
+    body. The order of the bodies stays as given where it already has parents first.
+    """
+    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(n + 1)]
+    for k, (a, b) in enumerate(edges):
+        neighbours[a].append((b, k))
+        neighbours[b].append((a, k))
+    parent, joint = [-1] * n, [-1] * n
+    seen = [False] * n + [True]
+    order: list[int] = []
+    used: set[int] = set()
+
+    def grow(root: int) -> None:
+        queue = deque([root])
+        while queue:
+            a = queue.popleft()
+            for b, k in neighbours[a]:
+                if not seen[b]:
+                    seen[b] = True
+                    parent[b], joint[b] = a, k
+                    used.add(k)
+                    order.append(b)
+                    queue.append(b)
+
+    grow(n)
+    for first in (True, False):
+        for a in range(n):
+            if not seen[a] and (anchored[a] or not first):
+                seen[a] = True
+                order.append(a)
+                grow(a)
+    if all(parent[a] in (-1, n) or parent[a] < a for a in range(n)):
+        order = list(range(n))
+    return Tree(order, parent, joint, [k for k in range(len(edges)) if k not in used])
 
 
 def _references(system: System) -> tuple[dict[int, int], Mat]:
