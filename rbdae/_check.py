@@ -120,7 +120,9 @@ def time(what: str, value: object) -> float:
 
 
 def times(value: object, what: str = "t") -> Vec:
-    """A finite time, (), or finite times (m,), as float64."""
+    """A finite time, (), or finite times (m,), as float64; quick for a float."""
+    if type(value) is float and math.isfinite(value):
+        return np.array(value)
     raw = _raw(value)
     shape = (len(raw),) if raw is not None and raw.ndim == 1 else ()
     out = real(what, value, shape)

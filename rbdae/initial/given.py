@@ -117,13 +117,13 @@ class Known:
             return motion
         v = np.where(unknown, 0.0, np.hstack([motion.xd, motion.om]))
         if not self.arms.any():  # M_uk = 0
-            return BodyMotion(motion.x, motion.p, v[:, :3], v[:, 3:])
+            return motion.moving(v)
         M = self.masses(motion.R)
         push = np.where(unknown, np.einsum("nij,nj->ni", M, v), 0.0)
         v -= np.linalg.solve(np.where(unknown[:, :, None] & unknown[:, None, :], M, np.eye(6)), push[:, :, None])[
             ..., 0
         ]
-        return replace(motion, xd=v[:, :3], om=v[:, 3:])
+        return motion.moving(v)
 
     @property
     def jointed(self) -> Bools:
@@ -134,12 +134,13 @@ class Known:
 
     def masses(self, R: Mat) -> Mat:
         """(n, 6, 6) mass matrices in the velocities of the origins, at rotations R (n, 3, 3)."""
-        T = np.tile(np.eye(6), (self.model.n, 1, 1))  # velocities of the reference points are T times those
-        T[:, :3, 3:] = R @ np.swapaxes(cross(np.eye(3), self.arms[:, None]), 1, 2)
-        M = np.zeros((self.model.n, 6, 6))
-        M[:, :3, :3] = self.bodies["mass"][:, None, None] * np.eye(3)
-        M[:, 3:, 3:] = self.bodies["inertia"]
-        return np.asarray(np.swapaxes(T, 1, 2) @ M @ T)
+        mass, eye = self.bodies["mass"][:, None, None], np.eye(3)
+        T = R @ np.swapaxes(cross(eye, self.arms[:, None]), 1, 2)  # reference points move with xd + T om
+        M = np.empty((self.model.n, 6, 6))
+        M[:, :3, :3], M[:, :3, 3:] = mass * eye, mass * T
+        M[:, 3:, :3] = np.swapaxes(M[:, :3, 3:], 1, 2)
+        M[:, 3:, 3:] = np.swapaxes(T, 1, 2) @ M[:, :3, 3:] + self.bodies["inertia"]
+        return M
 
     def position_moves(self) -> list[Bools]:
         """The coordinates that may move to close the joints, the cheapest first: unknown positions, unknown
@@ -205,9 +206,18 @@ def listed(changes: tuple[Change, ...]) -> str:
     return "; ".join(map(str, changes[:_SHOWN])) + more
 
 
-def report(model: Model, before: BodyMotion, motion: BodyMotion, gaps: tuple[float, float], steps: int) -> Assembly:
+def report(
+    model: Model,
+    before: BodyMotion,
+    motion: BodyMotion,
+    gaps: tuple[float, float],
+    steps: int,
+    redundant: tuple[str, ...],
+    changes: tuple[Change, ...],
+    why: str,
+) -> Assembly:
     """The report of what has moved from a motion of the reference points to another one; `gaps` are the largest of
-    g and of gdot where the search began."""
+    g and of gdot where the search began; `why` given values had to change."""
     return Assembly(
         names=model.names,
         position=motion.x,
@@ -224,11 +234,16 @@ def report(model: Model, before: BodyMotion, motion: BodyMotion, gaps: tuple[flo
             body.given if body.pivot is None else ("position", "velocity", *body.given) for body in model.system.bodies
         ),
         rate_gap=gaps[1],
+        redundant=redundant,
+        changes=changes,
+        disagreement=why,
     )
 
 
 def _distances(x: Mat, y: Mat) -> Vec:
     """The distances between vectors (n, 3), or the angles of the rotations between unit quaternions (n, 4)."""
+    if y is x:
+        return np.zeros(len(x))
     apart = np.linalg.norm(y - x, axis=1)
     if x.shape[1] == 3:
         return np.asarray(apart)

@@ -13,11 +13,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, copied
 from rbdae.kernels.constraints.drives import drive
 from rbdae.kernels.user_functions import UserFunction, user_function
 from rbdae.multibody.system.bodies import BodyMotion
@@ -43,8 +44,8 @@ class Joints:
     def __init__(self, model: Model, t: float) -> None:
         table, self._laws = _with_parts(model.primitives)
         for k, law in model.rheonomic.items():
-            drive(table[k], law, np.ravel(law.motion(t)))
-        counts = table["n"].astype(np.int64)
+            drive(table.view(np.recarray)[k], law, np.ravel(law.motion(t)))
+        counts = table["n"]
         of = np.repeat(np.arange(len(table)), counts)
         component = np.arange(len(of)) - (np.cumsum(counts) - counts)[of]
         self.model, self.t = model, t
@@ -54,11 +55,15 @@ class Joints:
         self._A, self._A_rate, self._B, self._scale = (table[name][of] for name in ("A", "Ad", "B", "scale"))
         self._q = np.where((table["linear"] == 1)[of, None], _EYE[component], 0.0)
         self._offset, self._offset_rate = table["offset"][of, component], table["offset_rate"][of, component]
-        bodies = model.bodies  # the ground, which is the last one, does not move
-        moves = np.arange(model.n + 1) < model.n
-        self._free = moves & (bodies["nt"] == 3)
-        self._inverse_mass = np.where(self._free, 1.0 / bodies["mass"], 0.0)
-        self._inverse_inertia = np.where(moves[:, None, None], bodies["inertia_inverse"], 0.0)
+        self._free = model.bodies["nt"] == 3  # the ground, the last one, has none
+
+    @cached_property
+    def _inverses(self) -> tuple[Vec, Mat]:
+        """The inverse masses and inertias of all bodies; zero of what does not move."""
+        bodies = self.model.bodies
+        inertia = bodies["inertia_inverse"].copy()
+        inertia[-1] = 0.0
+        return np.where(self._free, 1.0 / bodies["mass"], 0.0), inertia
 
     def of_origins(self, arms: Mat) -> Joints:
         """The same equations of motions of the origins; `arms` (n, 3) lead from them to the reference points."""
@@ -82,22 +87,32 @@ class Joints:
 
     def values(self, motion: BodyMotion) -> Vec:
         """g, (rows,), at a motion of the reference points."""
-        g = self._values(*self._factors(motion)[1:])
+        return self._of_rows(self._values(*self._factors(motion)[1:]))
+
+    def _values(self, P: Mat, Q: Mat) -> Vec:
+        """g without laws of combinations, whose parts are at the end."""
+        return np.asarray(self._scale * np.sum(P * Q, axis=1) - self._offset)
+
+    def _of_rows(self, g: Vec) -> Vec:
+        """The same with laws, of the rows alone."""
         for row, parts, law in self._laws:
             law.plain(self.t, g[parts], g[row : row + 1])
         return g[: len(self.bodies)]
 
-    def _values(self, P: Mat, Q: Mat) -> Vec:
-        """g, with those of the parts of combinations at the end."""
-        return np.asarray(self._scale * np.sum(P * Q, axis=1) - self._offset)
-
     def rates(self, motion: BodyMotion) -> Vec:
         """gdot, (rows,)."""
+        return self.violations(motion)[1]
+
+    def violations(self, motion: BodyMotion) -> tuple[Vec, Vec]:
+        """g and gdot, (rows,) each."""
+        if not len(self.sizes):
+            return np.zeros(0), np.zeros(0)
         Z, P, Q = self._factors(motion)
         Zd = motion.rates[self._pairs].reshape(-1, 8, 3)
         Pd, Qd = _along(self._A, Zd) + _along(self._A_rate, Z), _along(self._B, Zd)
+        g = self._values(P, Q)
         rates = np.asarray(self._scale * np.sum(Pd * Q + P * Qd, axis=1) - self._offset_rate)
-        return self._combined(self._values(P, Q), rates)
+        return self._of_rows(g), self._combined(g, rates)
 
     def _factors(self, motion: BodyMotion) -> tuple[Mat, Mat, Mat]:
         """Z of the two bodies of each equation, (rows, 8, 3), P and Q."""
@@ -175,19 +190,14 @@ class Joints:
             Equations follow from others.
         """
         v = np.hstack([motion.xd, motion.om]) + self._step(motion, self.rates(motion))[:-1]
-        return replace(motion, xd=v[:, :3], om=v[:, 3:])
+        return motion.moving(v)
 
     def _step(self, here: BodyMotion, g: Vec, moved: Mat | None = None) -> Mat:
         """The displacement d (n + 1, 6), the ground's last, with G d = -g of least mass-weighted size, of d or of
         `moved` + d."""
         G = self.gradients(here)
-        H = np.concatenate(
-            [
-                G[:, :, :3] * self._inverse_mass[self.bodies][..., None],
-                (G[:, :, None, 3:] @ self._inverse_inertia[self.bodies])[:, :, 0],
-            ],
-            axis=2,
-        )
+        mass, inertia = (inverse[self.bodies] for inverse in self._inverses)
+        H = np.concatenate([G[:, :, :3] * mass[..., None], (G[:, :, None, 3:] @ inertia)[:, :, 0]], axis=2)
         out = np.zeros((self.model.n + 1, 6)) if moved is None else -moved
         rest = -g - np.einsum("rsj,rsj->r", G, out[self.bodies])
         np.add.at(out, self.bodies, H * self._solver(H, G)(rest)[:, None, None])
@@ -236,6 +246,8 @@ class Joints:
 def _with_parts(table: Any) -> tuple[Any, list[tuple[int, slice, UserFunction]]]:
     """Primitives, then the parts of combinations as further ones; of each combination its row, those of its parts, and
     its law."""
+    if not table["law"].any():
+        return copied(table), []
     begins, n = np.cumsum(table["n"]) - table["n"], int(table["n"].sum())
     parts, laws = [], []
     for k in np.flatnonzero(table["law"]).tolist():
@@ -246,7 +258,7 @@ def _with_parts(table: Any) -> tuple[Any, list[tuple[int, slice, UserFunction]]]
         parts.append(own)
         laws.append((int(begins[k]), slice(n, n + law.n_in), law))
         n += law.n_in
-    return np.concatenate([table, *parts]).view(np.recarray), laws
+    return np.concatenate([table, *parts]), laws
 
 
 def _along(c: Mat, Z: Mat) -> Mat:

@@ -25,6 +25,7 @@ from rbdae.joints.base import AbstractJoint
 from rbdae.multibody.choices.row_selection import strength
 from rbdae.multibody.choices.selection import KeptRows, Selection
 from rbdae.multibody.choices.states import write
+from rbdae.multibody.memory.memory import Preparation
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.system.bodies import BodyMotion
 from rbdae.multibody.system.model import Model, with_numbers
@@ -63,21 +64,21 @@ def renumbered(problem: Problem, new: Changed, *, held: bool) -> Problem | None:
             return None
         assembly, rows = found, _as_strong(problem, model, found)
         y0 = regular = _written(problem, model, assembly)
-    selection = old.selection if rows is old.selection.rows else replace(old.selection, rows=rows)
-    workspace = Workspace(old.memory.renumbered(model, regular), selection)
+    workspace = Workspace(old.memory.renumbered(model, regular), old.selection)
     workspace.open_numbers = old.open_numbers.changed(workspace.open_numbers.arrays)
-    start = consistent_start(Interpretation(workspace), problem.t0, y0, assembly)
     if rows.pivot_floor is not None and not constants:
-        selection = replace(selection, rows=with_pivot_floor(workspace, rows, problem.t0, start.y0))
-    if selection is not old.selection:
-        workspace = _selecting(workspace, selection)
+        rows = with_pivot_floor(workspace, rows, problem.t0, y0)
+    if rows is not old.selection.rows:
+        workspace = _selecting(workspace, replace(old.selection, rows=rows))
+    start = consistent_start(Interpretation(workspace), problem.t0, y0, assembly)
     return Problem.of(workspace, start, problem.velocity, problem.again)
 
 
 def _selecting(workspace: Workspace, selection: Selection) -> Workspace:
-    """A workspace whose memory has the numbers of a selection."""
-    numbers, memory = workspace.with_selection(selection).numbers, workspace.memory
-    out = Workspace(replace(memory.renumbered(memory.model, memory.regular), numbers=numbers), selection)
+    """A workspace whose memory has the numbers of a selection, and code of its own."""
+    numbers = workspace.with_selection(selection).numbers
+    memory = replace(workspace.memory, numbers=numbers, recorded={}, preparation=Preparation())
+    out = Workspace(memory, selection)
     out.open_numbers = workspace.open_numbers
     return out
 
@@ -139,9 +140,9 @@ def _weighed(velocities: Velocities, bodies: Any, before: Assembly) -> Assembly 
     if bool(changes) != bool(before.changes):
         return None
     gaps = before.gap, largest(rate)
-    out = report(known.model, stated.at(known.arms), used.at(known.arms), gaps, before.steps)
     # what unknown velocities cannot do, and so the disagreement, is the same for all masses
-    return replace(out, redundant=before.redundant, changes=changes, disagreement=before.disagreement)
+    told = before.redundant, changes, before.disagreement
+    return report(known.model, velocities.before, used.at(known.arms), gaps, before.steps, *told)
 
 
 def _as_strong(problem: Problem, model: Model, assembly: Assembly) -> KeptRows:

@@ -100,7 +100,7 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
     before, start = stated.at(known.arms), least.at(known.arms)
     joints = Joints(model, t0)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
-        g, rate = joints.values(start), joints.rates(start)
+        g, rate = joints.violations(start)
     if not (np.isfinite(g).all() and np.isfinite(rate).all()):
         raise ValueError(
             f"the constraints are not finite at the given initial values, t0 = {t0:g}; check the sizes of positions "
@@ -113,21 +113,19 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
         raise error from search.failure
     if wrong := search.sides.opposite(motion):
         raise ValueError(wrong)
-    used = motion.at(-known.arms)
     rows = KeptRows()
     if search.loops or search.failure is not None:
         rows = kept_rows(model, joints.matrix(motion))
     names = tuple(model.row_name(k) for k in rows.dropped)
     gaps = largest(g), largest(rate)
-    assembly = replace(report(model, before, motion, gaps, search.steps), redundant=names)
-    changes = changes_of(model, stated, used) if motion is not start else ()
-    if changes:
-        assembly = replace(assembly, changes=changes, disagreement=disagreement(model, *search.contradiction()))
+    changes = changes_of(model, stated, motion.at(-known.arms)) if motion is not start else ()
+    why = disagreement(model, *search.contradiction()) if changes else ""
     if check and changes:
         raise ValueError(
             f"inconsistent initial values: constraint violation {gaps[0]:.3g} in positions, {gaps[1]:.3g} in "
-            f"velocities (SI units); {assembly.disagreement}; {listed(changes)}; {REMEDY}"
+            f"velocities (SI units); {why}; {listed(changes)}; {REMEDY}"
         )
+    assembly = report(model, before, motion, gaps, search.steps, names, changes, why)
     return ConsistentState(motion, assembly, rows, joints)
 
 
@@ -149,7 +147,6 @@ class _Search:
             raise ValueError(f"assembly with something held takes up to {LARGEST} joint equations")
         self.loops = self.small and len(model.tree.closing) > 0
         self.sides = Sides(model, joints.t)
-        self._merit = Merit(known, self.sides, joints.of_origins(known.arms), np.ones(len(joints.sizes), dtype=bool))
         self._before = start  # where given values begin to change
         self._velocities: Velocities | None = None
         self._violation = g, rate
@@ -177,7 +174,7 @@ class _Search:
         if not exact:
             placed = self._closed() if self.small else self._nearest_positions(here).at(-known.arms)
             here = known.replaced(placed).at(known.arms)
-        if joints.relative(joints.values(here), joints.rates(here))[1] <= EXACT:
+        if joints.relative(*joints.violations(here))[1] <= EXACT:
             return here
         return self._moving(here) if self.small else joints.nearest_velocities(here)
 
@@ -188,9 +185,11 @@ class _Search:
 
     def _closed(self) -> BodyMotion:
         """The origins with positions on the constraints, by dense steps, and any velocities."""
-        placed, before, steps = close(self._merit, self.start.at(-self.known.arms))
+        known, joints = self.known, self.joints
+        merit = Merit(known, self.sides, joints.of_origins(known.arms), np.ones(len(joints.sizes), dtype=bool))
+        placed, before, steps = close(merit, self.start.at(-known.arms))
         self.steps += steps
-        self._before = before.at(self.known.arms)
+        self._before = before.at(known.arms)
         return placed
 
     def _moving(self, here: BodyMotion) -> BodyMotion:
@@ -224,8 +223,7 @@ class _Search:
 
 @final
 class Sides:
-    """Directions of a model that agree, a of one body and b of another one (sides, 3); `rows` (joint rows,) bool are
-    the equations that they stand for, which also hold for opposite ones."""
+    """Directions of a model that agree, a of one body and b of another one (sides, 3)."""
 
     def __init__(self, model: Model, t0: float) -> None:
         table = model.primitives
@@ -252,8 +250,13 @@ class Sides:
             )
         self._bodies = np.array([bodies for bodies, _, _ in found], dtype=int).reshape(-1, 2)
         self._a, self._b = (np.array([side[k] for side in found]).reshape(-1, 3) for k in (1, 2))
-        of_points = table["A"][:, ::4].any(axis=1) | table["B"][:, ::4].any(axis=1)
-        self.rows = np.repeat(turning & ~of_points, table["n"])
+        self._table, self._turning = table, turning
+
+    @property
+    def rows(self) -> Bools:
+        """The equations that they stand for, which also hold for opposite ones, (joint rows,)."""
+        of_points = self._table["A"][:, ::4].any(axis=1) | self._table["B"][:, ::4].any(axis=1)
+        return np.repeat(self._turning & ~of_points, self._table["n"])
 
     def _relative(self, here: BodyMotion) -> Mat:
         """The rotations of second bodies relative to first ones, (sides, 3, 3)."""
@@ -262,6 +265,8 @@ class Sides:
 
     def _cosines(self, here: BodyMotion) -> Vec:
         """The cosines of the angles between directions."""
+        if not self._opposite:
+            return np.zeros(0)
         return np.asarray(np.einsum("ki,kij,kj->k", self._a, self._relative(here), self._b))
 
     def gaps(self, here: BodyMotion) -> Vec:

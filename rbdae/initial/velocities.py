@@ -6,7 +6,7 @@ least in the mass metric, then unknown ones of what is held, and have the least 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, final
 
@@ -60,7 +60,7 @@ class Velocities:
         """
         model, origins, told = known.model, joints.of_origins(known.arms), np.hstack([stated.xd, stated.om])
         free = known.free & ~(known.moving & known.held)
-        fixed = _with(stated, np.where(free, 0.0, told))
+        fixed = stated.moving(np.where(free, 0.0, told))
         g_t = origins.rates(fixed) / joints.sizes
         speed = model.scales.rate + largest(origins.rates(stated) / joints.sizes)
         columns, units = free.ravel(), model.scales.columns(np.ones(6 * model.n))
@@ -83,9 +83,14 @@ class Velocities:
         return cls(known, joints, stated, units, G, g_t, v0, N, speed)
 
     @cached_property
+    def before(self) -> BodyMotion:
+        """The stated motion of the reference points."""
+        return self.stated.at(self.known.arms)
+
+    @cached_property
     def joint_matrix(self) -> Mat:
         """The gradient of the joints of reference points, (rows, 6 n)."""
-        return self.joints.matrix(self.stated.at(self.known.arms))
+        return self.joints.matrix(self.before)
 
     @property
     def determined(self) -> bool:
@@ -116,7 +121,7 @@ class Velocities:
         v = v.reshape(told.shape)
         rest = np.where(jointed & ~known.moving, 0.0, told)
         near = np.abs(v - rest) <= _EXACT * self.speed * self.units.reshape(told.shape)
-        return _with(stated, np.where(near, rest, v))
+        return stated.moving(np.where(near, rest, v))
 
 
 def _nearest(v: Vec, N: Mat, to: Mat, which: Bools, M: Mat) -> Vec:
@@ -127,8 +132,3 @@ def _nearest(v: Vec, N: Mat, to: Mat, which: Bools, M: Mat) -> Vec:
     A = (Lt @ np.where(which[..., None], N.reshape(n, 6, -1), 0.0)).reshape(6 * n, -1)
     b = (Lt @ np.where(which, to - v.reshape(n, 6), 0.0)[..., None]).ravel()
     return np.asarray(v + N @ np.linalg.lstsq(A, b, rcond=None)[0])
-
-
-def _with(motion: BodyMotion, v: Mat) -> BodyMotion:
-    """A motion with other velocities, (n, 6)."""
-    return replace(motion, xd=v[:, :3], om=v[:, 3:])

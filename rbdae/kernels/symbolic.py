@@ -48,12 +48,10 @@ class KernelMemory:
 
 def opened(array: Any) -> Any:
     """An array as kernels read it: objects with attributes for its records; numbers as arrays of objects."""
-    if array.dtype.names:
-        columns = [_column(array[name]) for name in array.dtype.names]
-        return [
-            SimpleNamespace(**dict(zip(array.dtype.names, record, strict=True)))
-            for record in zip(*columns, strict=True)
-        ]
+    names = array.dtype.names
+    if names:
+        columns = [_column(array[name]) for name in names] if len(array) else []
+        return [SimpleNamespace(**dict(zip(names, record, strict=True))) for record in zip(*columns, strict=True)]
     return array.copy() if array.dtype.kind == "i" else objects(array)
 
 

@@ -100,6 +100,11 @@ class Data:
         return made(Data, {**vars(self), "numbers": numbers, "sound": sound})
 
     @cached_property
+    def divides(self) -> bool:
+        """Whether numbers of a model are divided, or roots of them are taken, so that a result may not be finite."""
+        return bool((self.tape.rows[:, 0] >= DIVIDE).any())
+
+    @cached_property
     def place(self) -> int:
         """The address of the places."""
         return address_of(self.indices)

@@ -79,7 +79,11 @@ def write(
     y[layout.v] = v if selection.velocities is None else selection.velocities.S @ v
     if layout.n_states or model.forces.unknowns:
         y[layout.s] = model.forces.states_at(t, motion.natural, selection.inputs)
-    y[layout.q] = np.concatenate([part for b in bodies for part in _positions(model, settings, motion, selection, b)])
+    p, R = motion.p, motion.R
+    if selection.references is not None:
+        R = np.swapaxes(selection.references, 1, 2) @ R
+        p = np.array([unit_quaternion(each) for each in R])
+    y[layout.q] = np.concatenate([part for b in bodies for part in _positions(model, settings, motion, p[b], R[b], b)])
     return y
 
 
@@ -94,11 +98,7 @@ def _velocities(model: Model, settings: Settings, motion: BodyMotion, b: int) ->
     yield settings.kind.write(body, motion.p[b], motion.R[b], motion.om[b], momenta)
 
 
-def _positions(model: Model, settings: Settings, motion: BodyMotion, selection: Selection, b: int) -> Iterator[Vec]:
-    R, p = motion.R[b], motion.p[b]
-    if selection.references is not None:
-        R = selection.references[b].T @ R
-        p = unit_quaternion(R)
+def _positions(model: Model, settings: Settings, motion: BodyMotion, p: Vec, R: Mat, b: int) -> Iterator[Vec]:
     a = settings.chart.parameters(p, R)
     if wrong := _wrong(settings.chart, R, a):
         raise ValueError(

@@ -151,15 +151,19 @@ def _found(
     """The code of a kernel. Of a structure, conditions are answered with the numbers of one model: where they fall in
     another way with those of this one, it has code of its own. So the code is the one that this model would have
     alone."""
-    memory, variant = workspace.memory, (repr(order).encode(),) if order else ()
+
+    def make(*variant: bytes) -> Code | None:
+        return code_of(workspace, wanted, ((repr(order).encode(),) if order else ()) + variant)
+
+    memory = workspace.memory
     if not memory.opened:
-        return shared(workspace, key, lambda: code_of(workspace, wanted, variant))
+        return shared(workspace, key, make)
     if all_recorded(memory):
-        code = shared(workspace, key, lambda: code_of(workspace, wanted, variant))
+        code = shared(workspace, key, make)
         if code is None or _holds(workspace, code, shapes):
             return code
     mine = own_point(workspace)
-    return shared(workspace, (*key, mine), lambda: code_of(workspace, wanted, (*variant, mine)))
+    return shared(workspace, (*key, mine), lambda: make(mine))
 
 
 def own_point(workspace: Workspace) -> bytes:
@@ -170,6 +174,8 @@ def own_point(workspace: Workspace) -> bytes:
 
 def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     """Whether conditions fall as the code has them where this workspace answers them, and its numbers are finite."""
+    if not (code.guarded or code.data.divides):
+        return True
     data, first = code.data_of(workspace), workspace.first_numbers
     if not data.sound or not code.guarded:
         return data.sound

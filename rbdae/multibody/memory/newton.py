@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.multibody.system.graph import elimination, spanning_tree
+from rbdae.multibody.system.graph import elimination
+from rbdae.multibody.system.model import spanning_tree
 
 Node = tuple[int, ...]
 """A body (b,), or the two bodies of joint equations, the ground among them."""

@@ -15,6 +15,8 @@ from rbdae.kernels.records import BODY
 from rbdae.rotations.vectors import rotation_matrices
 from rbdae.system import System
 
+_EYE = np.eye(3)
+
 
 def body_rows(system: System, dtype: Any) -> Any:
     """One row a body, the ground last."""
@@ -37,22 +39,24 @@ def _fill(rows: Any, bodies: Sequence[Body], gravity: Vec) -> None:
     """Bodies to their records, all at once: of a matrix alone a function of numpy.linalg takes five times as long."""
     inertia = np.array([body.inertia for body in bodies])
     trace = inertia.trace(axis1=1, axis2=2)
-    euler = 0.5 * trace[:, None, None] * np.eye(3) - inertia
+    rows["inertia"], rows["radial"] = inertia, 0.5 * trace
+    rows["euler"] = euler = rows["radial"][:, None, None] * _EYE - inertia
     # a flat body has a singular Euler tensor: the forms that need the inverse refuse it by name
-    flat = ~(np.abs(np.linalg.det(euler)) > 1e-12 * np.real(trace) ** 3)
-    inverse = np.linalg.inv(np.where(flat[:, None, None], np.eye(3), euler))
-    inverse[flat] = np.nan
+    size = trace.real
+    flat = ~(np.abs(np.linalg.det(euler)) > 1e-12 * (size * size * size))
+    euler[flat] = _EYE
+    rows["inertia_inverse"], rows["euler_inverse"] = np.linalg.inv(np.array([inertia, euler]))
+    rows["euler_inverse"][flat] = np.nan
     rows["parent"] = -1
     rows["mass"] = [body.mass for body in bodies]
-    rows["inertia"], rows["inertia_inverse"] = inertia, np.linalg.inv(inertia)
-    rows["euler"], rows["euler_inverse"], rows["radial"] = euler, inverse, 0.5 * trace
     rows["center"] = [body.center_of_mass for body in bodies]
     rows["nt"] = [3 if body.pivot is None else 0 for body in bodies]
     for row, body in zip(rows, bodies, strict=True):
         if body.pivot is None:
             row["weight"] = body.mass * gravity
         else:
-            row["origin"], row["weight_d"] = body.pivot, np.outer(body.center_of_mass, body.mass * gravity).ravel()
+            moments = body.center_of_mass[:, None] * (body.mass * gravity)
+            row["origin"], row["weight_d"] = body.pivot, moments.ravel()
 
 
 # ---------------------------------------------------------------- motion
@@ -111,6 +115,12 @@ class BodyMotion:
         Z = np.zeros((len(x) + 1, 4, 3))
         Z[:-1, 0], Z[:-1, 1:], Z[-1, 1:] = x, np.swapaxes(R, 1, 2), ground
         return Z.reshape(-1, 12)
+
+    def moving(self, v: Mat) -> Self:
+        """The same places with other velocities (xd, om), (n, 6)."""
+        out: Self = replace(self, xd=v[:, :3], om=v[:, 3:])
+        vars(out).update({name: vars(self)[name] for name in ("R", "places") if name in vars(self)})
+        return out
 
     def at(self, arms: Mat) -> Self:
         """The motion of other points of the bodies, by their arms (n, 3) from these ones in the body frames."""

@@ -1,65 +1,13 @@
-"""Structure of a system's graph: the spanning tree of the null-space form, the elimination order of the joints."""
+"""Orders of elimination of the joints of a system, as those of a graph."""
 
 from __future__ import annotations
 
 import heapq
-from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from rbdae._arrays import Ints
-
-
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """`order` lists the bodies, parents first; `parent` and `joint` belong to bodies (-1: root, n: the ground);
-    `closing` lists the joints that are not in the tree."""
-
-    order: list[int]
-    parent: list[int]
-    joint: list[int]
-    closing: list[int]
-
-
-def spanning_tree(n: int, anchored: Sequence[bool], edges: Sequence[tuple[int, int]]) -> Tree:
-    """Spanning tree of bodies 0..n-1 and the ground n by breadth-first search.
-
-    A component's root is the ground where a joint leads there, else a body with a pivot (`anchored`), else the first
-    body. The order of the bodies stays as given where it already has parents first.
-    """
-    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(n + 1)]
-    for k, (a, b) in enumerate(edges):
-        neighbours[a].append((b, k))
-        neighbours[b].append((a, k))
-    parent, joint = [-1] * n, [-1] * n
-    seen = [False] * n + [True]
-    order: list[int] = []
-    used: set[int] = set()
-
-    def grow(root: int) -> None:
-        queue = deque([root])
-        while queue:
-            a = queue.popleft()
-            for b, k in neighbours[a]:
-                if not seen[b]:
-                    seen[b] = True
-                    parent[b], joint[b] = a, k
-                    used.add(k)
-                    order.append(b)
-                    queue.append(b)
-
-    grow(n)
-    for first in (True, False):
-        for a in range(n):
-            if not seen[a] and (anchored[a] or not first):
-                seen[a] = True
-                order.append(a)
-                grow(a)
-    if all(parent[a] in (-1, n) or parent[a] < a for a in range(n)):
-        order = list(range(n))
-    return Tree(order, parent, joint, [k for k in range(len(edges)) if k not in used])
 
 
 def elimination(edges: Iterable[tuple[int, int]], before: Mapping[int, Collection[int]], n: int) -> list[int]:

@@ -7,6 +7,8 @@ shifted accordingly.
 from __future__ import annotations
 
 import copy
+import math
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
@@ -26,7 +28,6 @@ from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.records import BODY, DRIVE, FRICTION, POINT, PRIMITIVE
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.multibody.system.bodies import BodyMotion, body_row, body_rows
-from rbdae.multibody.system.graph import Tree, spanning_tree
 from rbdae.quantities.forms import referred
 from rbdae.system import System
 
@@ -50,6 +51,7 @@ class Scales:
     mass : kg; the largest of a body
     rate : 1/s; the largest of (gravity/length)^(1/2), the initial velocities over the length, (stiffness/mass)^(1/2) of
         springs between points; 1 for a model in which nothing of this is given
+    arm, distance : m; the length and the reach without bodies' radii of gyration, whatever the masses
     factors : (rows,) of the sizes of joint equations
     lengths : (rows,) bool, which joint equations have a length in their size besides
     turning : (6 n,) bool, which components of (xdot, Omega) of all bodies are angular
@@ -59,6 +61,8 @@ class Scales:
     reach: float
     mass: float
     rate: float
+    arm: float
+    distance: float
     factors: Vec
     lengths: Bools
     turning: Bools
@@ -83,6 +87,17 @@ class PackedJoint:
     primitives: range
     points: tuple[Vec, Vec]
     velocity_rows: tuple[Mat | None, Mat | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A spanning tree: `order` lists the bodies, parents first; `parent` and `joint` belong to bodies (-1: root, n: the
+    ground); `closing` lists the joints that are not in the tree."""
+
+    order: list[int]
+    parent: list[int]
+    joint: list[int]
+    closing: list[int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,6 +272,45 @@ def _pack_forces(
     return {"forces": forces, "frictions": np.array(frictions, dtype=friction)}
 
 
+def spanning_tree(n: int, anchored: Sequence[bool], edges: Sequence[tuple[int, int]]) -> Tree:
+    """Spanning tree of bodies 0..n-1 and the ground n by breadth-first search.
+
+    A component's root is the ground where a joint leads there, else a body with a pivot (`anchored`), else the first
+    body. The order of the bodies stays as given where it already has parents first.
+    """
+    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(n + 1)]
+    for k, (a, b) in enumerate(edges):
+        neighbours[a].append((b, k))
+        neighbours[b].append((a, k))
+    parent, joint = [-1] * n, [-1] * n
+    seen = [False] * n + [True]
+    order: list[int] = []
+    used: set[int] = set()
+
+    def grow(root: int) -> None:
+        queue = deque([root])
+        while queue:
+            a = queue.popleft()
+            for b, k in neighbours[a]:
+                if not seen[b]:
+                    seen[b] = True
+                    parent[b], joint[b] = a, k
+                    used.add(k)
+                    order.append(b)
+                    queue.append(b)
+
+    grow(n)
+    for first in (True, False):
+        for a in range(n):
+            if not seen[a] and (anchored[a] or not first):
+                seen[a] = True
+                order.append(a)
+                grow(a)
+    if all(parent[a] in (-1, n) or parent[a] < a for a in range(n)):
+        order = list(range(n))
+    return Tree(order, parent, joint, [k for k in range(len(edges)) if k not in used])
+
+
 def _references(system: System) -> tuple[dict[int, int], Mat]:
     """The bodies' numbers, and their reference points (n + 1, 3); the ground is the last."""
     bodies = (*system.bodies, system.ground)
@@ -276,19 +330,22 @@ def _measured(
     """The scales of packed arrays at an initial motion; `joints` have points on bodies by number, `alike` has the same
     joints and initial positions."""
     n, start = len(motion.x), motion.places
-    of = np.array([body for joint in joints for body in joint.bodies], dtype=int)
-    points = np.array([point for joint in joints for point in joint.points]).reshape(-1, 3)
-    turning = np.sqrt(bodies["inertia"][:n].trace(axis1=1, axis2=2) / bodies["mass"][:n])
-    length = float(max(turning.max(), np.linalg.norm(points[of < n], axis=1).max(initial=0.0)))
-    ends = start[of, :3] + np.einsum("ai,aij->aj", points, start[of, 3:].reshape(-1, 3, 3))
-    reach = max(length, float(np.abs(start[:, :3]).max()), float(np.abs(ends).max(initial=0.0)))
-    mass = float(bodies["mass"][:n].max())
-    rates = [
-        float(np.sqrt(np.linalg.norm(gravity) / length)),
-        float(np.linalg.norm(motion.xd, axis=1).max()) / length,
-        float(np.linalg.norm(motion.om, axis=1).max()),
-        float(np.sqrt(np.max(elements["stiffness"][elements["shaping"] == POINT], initial=0.0) / mass)),
-    ]
+    masses = bodies["mass"][:n]
+    mass, turning = float(masses.max()), math.sqrt((bodies["inertia"][:n].trace(axis1=1, axis2=2) / masses).max())
+    if alike is None:
+        of = np.array([body for joint in joints for body in joint.bodies], dtype=int)
+        points = np.array([point for joint in joints for point in joint.points]).reshape(-1, 3)
+        ends = start[of, :3] + np.einsum("ai,aij->aj", points, start[of, 3:].reshape(-1, 3, 3))
+        arm = _longest(points[of < n])
+        distance = max(float(np.abs(start[:, :3]).max()), float(np.abs(ends).max(initial=0.0)))
+    else:
+        arm, distance = alike.arm, alike.distance
+    length = max(turning, arm)
+    reach = max(length, distance)
+    rates = [math.sqrt(math.sqrt(gravity @ gravity) / length), _longest(motion.xd) / length, _longest(motion.om)]
+    if len(elements):
+        springs = elements["stiffness"][elements["shaping"] == POINT]
+        rates.append(math.sqrt(springs.max(initial=0.0) / mass))
     if alike is not None and alike.length == length:
         return replace(alike, reach=reach, mass=mass, rate=max(rates) or 1.0)
     sizes = [_size(p, start, i in rheonomic and rheonomic[i].kind == LENGTH) for i, p in enumerate(primitives)]
@@ -298,10 +355,17 @@ def _measured(
         reach=reach,
         mass=mass,
         rate=max(rates) or 1.0,
+        arm=arm,
+        distance=distance,
         factors=np.array([factor or length for factor, _ in rows], dtype=float),
         lengths=np.array([long for _, long in rows], dtype=bool),
         turning=np.arange(6 * n) % 6 >= 3,
     )
+
+
+def _longest(vectors: Mat) -> float:
+    """The largest length of vectors (n, 3); 0 of none."""
+    return math.sqrt((vectors * vectors).sum(axis=1).max(initial=0.0))
 
 
 def _size(p: Any, start: Mat, driven_length: bool) -> tuple[float, bool]:
@@ -344,7 +408,7 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
     """The model of a system that has other masses, inertias and gravity, and other numbers of forces if `forces_too`;
     all else is the same."""
     bodies, old = system.bodies, model.system.bodies
-    heavier = not np.array_equal(system.gravity, model.system.gravity)
+    heavier = system.gravity is not model.system.gravity
     rows = copied(model.bodies)
     for k, (body, before) in enumerate(zip(bodies, old, strict=True)):
         if heavier or body is not before:

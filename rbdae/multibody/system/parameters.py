@@ -137,7 +137,7 @@ def _named(system: System, name: str) -> Parameter:
         return known[name]
     parts: list[Part] = [*system.forces, *system.joints, *system.bodies]
     for part in parts:
-        if name.startswith(f"{part.name}.") and name in (known := _of_part(part)):
+        if name.startswith(f"{part.name}.") and name in (known := _of_part(part, name[len(part.name) + 1 :])):
             return known[name]
     raise _check.unknown("parameter", name, parameters(system))
 
@@ -150,8 +150,8 @@ def _of_gravity(system: System) -> dict[str, Parameter]:
     }
 
 
-def _of_part(part: Part) -> dict[str, Parameter]:
-    """The numbers of a body, a joint or a force."""
+def _of_part(part: Part, wanted: str = "") -> dict[str, Parameter]:
+    """The numbers of a body, a joint or a force; those of one field, if one of its numbers is wanted."""
     if isinstance(part, Body):
         fields = [*_OF_BODIES]
     elif isinstance(part, AbstractJoint):
@@ -160,7 +160,8 @@ def _of_part(part: Part) -> dict[str, Parameter]:
         fields = [field for field in fields_of(part) if field not in _NOT_OF_FORCES]
     out: dict[str, Parameter] = {}
     for field in fields:
-        out |= _of_field(part, field, getattr(part, field))
+        if not wanted or wanted.partition(".")[0] == field:
+            out |= _of_field(part, field, getattr(part, field))
     return out | _of_block(part) if isinstance(part, Block) else out
 
 
