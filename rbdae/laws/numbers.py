@@ -133,10 +133,8 @@ class Number(NDArrayOperatorsMixin):
         self.tape.refused = self.tape.refused or "it makes a text of a number"  # unless for an exception
         return "x"
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return format(self, "")
-
-    __repr__ = __str__
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -267,13 +265,14 @@ def _one_node(name: str) -> Callable[..., Any]:
     arithmetic = kind not in ("<", "<=", "==", "not")
 
     def apply(*given: Any) -> Any:
-        number = next((x for x in given if isinstance(x, Number)), None)
-        if number is None:
+        x, y = given[0], given[-1]
+        number = x if isinstance(x, Number) else y
+        if not isinstance(number, Number):
             return plain(*given)
         tape = number.tape
-        if arithmetic and all(type(x) in _TRUTHS for x in given):
+        if arithmetic and type(x) in _TRUTHS and type(y) in _TRUTHS:
             tape.refuse("it computes with comparisons, which Python and NumPy do in different ways")
-        nodes = [tape.node(x) for x in given]
+        nodes = [*map(tape.node, given)]
         if tape.raises and name in ("divide", "fmod") and tape.value(nodes[1]) == 0.0:
             raise ZeroDivisionError("division by zero")
         node = tape.graph.div(*nodes) if kind == "div" else made(tape.graph, kind, nodes)
