@@ -15,9 +15,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
-from rbdae.laws.arrays import piecewise
 from rbdae.laws.law import Filling, Maker
-from rbdae.laws.numbers import choice
+from rbdae.laws.numbers import choice, piecewise
 
 Interpolation: TypeAlias = Literal["linear", "cubic", "previous"]
 _KINDS = ("linear", "cubic", "previous")

@@ -20,12 +20,11 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import brief
+from rbdae.graph.law import Law as RecordedLaw
 from rbdae.inputs import Input, Sources, Table, named_numbers, read_inputs, under_sources
 from rbdae.kernels.records import MOST_INPUTS
-from rbdae.kernels.user_functions import UserFunction
-from rbdae.laws.law import Filling, Maker
-from rbdae.laws.law import Law as RecordedLaw
-from rbdae.laws.recorded import Derived, Recorded, of_time
+from rbdae.kernels.user_functions import UserFunction, of_time
+from rbdae.laws.law import Derived, Filling, Maker, Recorded
 
 
 @runtime_checkable

@@ -27,9 +27,8 @@ from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, Composed, StateElement
 from rbdae.forces.motion_law import near
 from rbdae.inputs import Input
-from rbdae.laws.law import Filling, Users, recorded_law
+from rbdae.laws.law import Filling, Recorded, Users, recorded_law
 from rbdae.laws.numbers import NotRecorded
-from rbdae.laws.recorded import Recorded
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
 

@@ -15,6 +15,6 @@ from rbdae.forces.loads import Force as Force
 from rbdae.forces.loads import Torque as Torque
 from rbdae.forces.spring_dampers import SpringDamper as SpringDamper
 from rbdae.forces.user_force import UserForce as UserForce
-from rbdae.laws.recorded import CalledBack as CalledBack
+from rbdae.laws.law import CalledBack as CalledBack
 
 __all__ = [name for name in list(vars()) if name[0].isupper()]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
@@ -21,7 +22,6 @@ from rbdae.forces.motion_law import NONE, MotionLaw, TimeFunction, time_function
 from rbdae.inputs import Input, Sources, under_sources
 from rbdae.joints.base import AbstractJoint
 from rbdae.laws.law import Filling, Maker, Users
-from rbdae.laws.recorded import as_it_is
 from rbdae.quantities.coordinate import Coordinate, Shape
 from rbdae.quantities.forms import combined, direction, point
 
@@ -186,7 +186,7 @@ class Composed:
 
 def composed(function: Any) -> Composed:
     """A user's function f(t, x, out)."""
-    return function if isinstance(function, Composed) else Composed([function], as_it_is)
+    return function if isinstance(function, Composed) else Composed([function], itemgetter(0))
 
 
 AnyElement: TypeAlias = Element | StateElement

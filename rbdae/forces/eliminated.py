@@ -19,9 +19,9 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.graph.functions import select
+from rbdae.graph.law import Law
 from rbdae.graph.symbols import Recorder
-from rbdae.laws.law import Law
-from rbdae.laws.recorded import Derived, Recorded
+from rbdae.laws.law import Derived, Recorded
 
 STEPS = 8
 _MOST = 50

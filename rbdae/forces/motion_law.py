@@ -16,8 +16,7 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.body import Body
 from rbdae.inputs import Input, Sources, named_numbers, read_inputs, under_sources
-from rbdae.laws.law import Filling, Maker, Users
-from rbdae.laws.recorded import CalledBack, Recorded
+from rbdae.laws.law import CalledBack, Filling, Maker, Recorded, Users
 from rbdae.quantities.coordinate import Coordinate
 
 _REMEDY = "give rbdae.forces.CalledBack(law, difference_step=1e-6)"

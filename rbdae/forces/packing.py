@@ -16,8 +16,8 @@ from rbdae.forces.eliminated import Eliminated
 from rbdae.inputs import Input, Sources
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import of_scalars
-from rbdae.kernels.user_functions import UserFunction
-from rbdae.laws.recorded import Recorded, of_time
+from rbdae.kernels.user_functions import UserFunction, of_time
+from rbdae.laws.law import Recorded
 from rbdae.quantities.forms import referred
 
 # ---------------------------------------------------------------- what is packed

@@ -23,8 +23,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Varied, Vec
 from rbdae.kernels.user_functions import UserFunction
-from rbdae.laws.law import Filling, Users
-from rbdae.laws.recorded import Derived, Recorded
+from rbdae.laws.law import Derived, Filling, Recorded, Users
 from rbdae.quantities.forms import direction, point
 
 Kind: TypeAlias = Literal["linear", "bilinear", "combination"]

@@ -16,7 +16,10 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from rbdae._arrays import Vec
 from rbdae.kernels.symbolic import objects
+from rbdae.laws.law import Filling, Users
+from rbdae.laws.numbers import number_among
 
 _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -36,7 +39,7 @@ _ALL: WeakValueDictionary[int, UserFunction] = WeakValueDictionary()
 class UserFunction:
     """A user's function f(t, x, out), x of length `n_in`, out of length `n_out`.
 
-    `address` is for machine code. If it has a `law`, as `rbdae.laws.recorded.Recorded` has where it is not called, code
+    `address` is for machine code. If it has a `law`, as `rbdae.laws.law.Recorded` has where it is not called, code
     of a model has that in its place. `slope` is the function with its Jacobian by rows
     (`rbdae.graph.graph.Graph.slopes`).
     """
@@ -53,7 +56,7 @@ class UserFunction:
 
     @property
     def law(self) -> Any:
-        """A `rbdae.laws.law.Law` of the function, for code of a model; None if it is called there."""
+        """A `rbdae.graph.law.Law` of the function, for code of a model; None if it is called there."""
         return getattr(self._function, "law", None)
 
     @property
@@ -89,6 +92,20 @@ def _through_ctypes(function: Callable[..., None], n_in: int, n_out: int) -> Cal
             _evaluation.error = error
 
     return call
+
+
+def of_time(n: int, checked: Callable[[int, float, Any], Vec], users: Users) -> Filling:
+    """Functions of time as one f(t, x, out) with n numbers from each in turn. `checked` validates the result of
+    function k at t."""
+
+    def fill(t: float, x: Vec, out: Vec) -> None:
+        for k, function in enumerate(users):
+            value = function(t)
+            plain = (type(value) is float and n == 1) or number_among([value]) is not None
+            when = t if isinstance(t, float) else np.nan  # a symbol has no text
+            out[n * k : n * (k + 1)] = value if plain else checked(k, when, value)
+
+    return fill
 
 
 def user_function(at: Any) -> UserFunction:

@@ -1,10 +1,8 @@
 """Copies of users' functions for numbers of laws.
 
-`math`, NumPy's array constructors and ``float`` are replaced. A copy for symbols has access only to numbers, arithmetic
-functions and known mathematics, so all its branches may be run.
-
-The source decides whether a function is arithmetic: local names, reads of constants and attributes, branches, loops and
-calls are allowed. Objects that it calls, reads or assigns to are checked when the function runs.
+`math`, NumPy's array constructors and ``float`` are replaced. A function is copied for symbols only if its source is
+arithmetic: local names, reads of constants and attributes, branches, loops and calls. The copy has access only to
+numbers, arithmetic functions and known mathematics, so all its branches may be run.
 """
 
 from __future__ import annotations
@@ -26,8 +24,8 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae.laws.arrays import OF_ARRAYS, ON_OBJECTS, ONE, TWO, number_among, numbers, piecewise, vector_product
-from rbdae.laws.numbers import NotRecorded, Number, choice, value_of
+from rbdae.laws.numbers import NUMPY, OF_NUMPY, NotRecorded, Number, choice, number_among, numbers, piecewise
+from rbdae.laws.numbers import vector_product as cross
 
 # ---------------------------------------------------------------- what is arithmetic
 
@@ -40,8 +38,7 @@ _NODES = (
     ast.FormattedValue,
 )  # fmt: skip
 
-_ACTING = ("tofile", "dump", "setflags")
-"""Methods of arrays that act outside."""
+_ACTING = ("tofile", "dump", "setflags")  # methods of arrays
 
 _PARSING = Lock()
 """Held while parsing: Python's parser counts its depth for all threads together."""
@@ -49,7 +46,7 @@ _PARSING = Lock()
 
 @lru_cache(maxsize=32)
 def _functions(text: str) -> dict[tuple[str, int], list[Any]]:
-    """Functions of a file by name and first line; empty for other texts."""
+    """The functions in the text of a file by name and first line; none in other texts."""
     out: dict[tuple[str, int], list[Any]] = {}
     with _PARSING, suppress(SyntaxError):
         for node in ast.walk(ast.parse(text)):
@@ -62,39 +59,37 @@ def _functions(text: str) -> dict[tuple[str, int], list[Any]]:
 def code_of(function: types.FunctionType) -> tuple[types.CodeType, dict[str, Any]]:
     """The code of a function, and the globals that are named in it."""
     code, known = function.__code__, function.__globals__
-    return code, {name: known[name] for name in sorted(names_of(code)) if name in known}
+    return code, {name: known[name] for name in sorted(_names(code)) if name in known}
 
 
-def names_of(code: types.CodeType) -> set[str]:
+def _names(code: types.CodeType) -> set[str]:
     """The names used by a function and its nested functions."""
     inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    return set(code.co_names).union(*map(names_of, inner))
+    return set(code.co_names).union(*map(_names, inner))
 
 
 @lru_cache(maxsize=1024)
 def _why_not(code: types.CodeType, text: str) -> str:
     """Why a function in the text of its file is not arithmetic, or ""; functions on one line with the same names are
     judged together."""
-    names, kinds = names_of(code).union(code.co_freevars, code.co_varnames), ("id", "attr", "arg", "name")
-    sources = [
-        node
-        for node in _functions(text).get((code.co_name, code.co_firstlineno), [])
-        if names <= {getattr(each, kind, None) for each in ast.walk(node) for kind in kinds}
-    ]
-    if not sources:
-        return f"{code.co_name} has no source, or uses super() or names with two underscores"
-    nodes: list[Any] = [each for source in sources for each in ast.walk(source) if each is not source]
+    name, names, nodes = code.co_name, _names(code).union(code.co_freevars, code.co_varnames), list[Any]()
+    for function in _functions(text).get((name, code.co_firstlineno), []):
+        _, *inside = ast.walk(function)
+        if names <= {getattr(each, kind, None) for each in inside for kind in ("id", "attr", "arg", "name")}:
+            nodes += inside
+    if not nodes:
+        return f"{name} has no source, or uses super() or names with two underscores"
     for node in nodes:
-        if not isinstance(node, _NODES) or getattr(node, "decorator_list", None):
-            return f"line {node.lineno} of {code.co_name} is not arithmetic ({type(node).__name__.lower()})"
+        if not isinstance(node, _NODES) or getattr(node, "decorator_list", None) or getattr(node, "id", "")[:2] == "__":
+            return f"line {node.lineno} of {name} is not arithmetic ({type(node).__name__.lower()})"
         if isinstance(node, ast.Attribute) and (not isinstance(node.ctx, ast.Load) or node.attr in _ACTING):
-            return f"line {node.lineno} of {code.co_name} changes {ast.unparse(node)}"
+            return f"line {node.lineno} of {name} changes {ast.unparse(node)}"
     return ""
 
 
 # ---------------------------------------------------------------- whose a function is
 
-_STANDARD = sysconfig.get_path("stdlib")
+_STANDARD = sysconfig.get_path("stdlib"), "<frozen"
 
 
 def _root(value: Any) -> str:
@@ -102,7 +97,7 @@ def _root(value: Any) -> str:
 
 
 def _is_own(value: Any) -> bool:
-    """Whether a function or a class is one of rbdae, to be run on symbols as it is; models count as users' code."""
+    """Whether a function, a class or an object is of rbdae, to be run on symbols as it is; models count as users'."""
     return _root(value) in ("rbdae", "rbdae_adapters") and not value.__module__.startswith("rbdae.models")
 
 
@@ -111,23 +106,19 @@ def _is_users(value: Any) -> bool:
     if not isinstance(value, types.FunctionType) or _is_own(value) or _root(value) in ("numpy", "scipy"):
         return False
     # users have modules with names of the standard library, such as test.py
-    standard = value.__code__.co_filename.startswith((_STANDARD, "<frozen"))
-    return not (standard and _root(value) in sys.stdlib_module_names)
+    return not (value.__code__.co_filename.startswith(_STANDARD) and _root(value) in sys.stdlib_module_names)
 
 
 # ---------------------------------------------------------------- replacements of functions
 
 _MATH: dict[str, Callable[..., Any]] = {
-    **{name: ONE[name] for name in ONE if hasattr(math, name)},
-    **{name: ONE[f"arc{name[1:]}"] for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh")},
-    "atan2": TWO["arctan2"],
-    "pow": TWO["power"],
-    "fmod": TWO["fmod"],
-    "copysign": TWO["copysign"],
-    "hypot": lambda *x: ONE["sqrt"](sum(each * each for each in x)),
-    "dist": lambda p, q: ONE["sqrt"](sum((a - b) * (a - b) for a, b in zip(p, q, strict=True))),
+    **{name: NUMPY[name] for name in NUMPY if hasattr(math, name)},
+    **{name: NUMPY[f"arc{name[1:]}"] for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2")},
+    "pow": NUMPY["power"],
+    "hypot": lambda *x: NUMPY["sqrt"](sum(each * each for each in x)),
+    "dist": lambda p, q: NUMPY["sqrt"](sum((a - b) * (a - b) for a, b in zip(p, q, strict=True))),
     "fsum": sum,
-    "log": lambda x, base=math.e: ONE["log"](x) / (1.0 if base == math.e else math.log(base)),
+    "log": lambda x, base=math.e: NUMPY["log"](x) / (1.0 if base == math.e else math.log(base)),
 }
 """Replacements for numbers of laws, by the names in `math`."""
 
@@ -140,20 +131,18 @@ _FINITE = frozenset({
 
 def _of_math(name: str) -> Callable[..., Any]:
     """A function of `math` for known numbers, and its replacement for numbers of laws."""
-    plain, symbolic = getattr(math, name), _MATH[name]
+    plain = getattr(math, name)
 
     def call(*arguments: Any, **options: Any) -> Any:
         number = number_among(arguments)
         if number is None:
             return plain(*arguments, **options)
-        tape = number.tape
-        if tape.live:  # for its exceptions
-            plain(*(list(map(value_of, x)) if isinstance(x, (list, tuple)) else value_of(x) for x in arguments))
-        result = symbolic(*arguments, **options)
-        graph = tape.graph
-        if type(result) is Number and any(graph.nodes[k][0] not in _FINITE for k in graph.needed([result.node])):
-            size, largest = graph.function("abs", result.node), graph.const(sys.float_info.max)
-            tape.require(graph.condition("<=", size, largest))  # it raises an exception otherwise
+        tape, nodes = number.tape, number.tape.graph.nodes
+        if tape.live and name not in ("dist", "fsum"):  # for its exceptions
+            plain(*(tape.value(tape.node(x)) for x in arguments))
+        result = _MATH[name](*arguments, **options)
+        if type(result) is Number and any(nodes[k][0] not in _FINITE for k in tape.graph.needed([result.node])):
+            tape.require(abs(result) <= sys.float_info.max)  # it raises an exception otherwise
         return result
 
     return call
@@ -167,12 +156,10 @@ def _maker(make: Callable[..., Any]) -> Callable[..., Any]:
     """An array constructor whose arrays of floats take numbers of laws."""
 
     def made(*arguments: Any, **options: Any) -> Any:
-        arguments = tuple(float if each is _float else each for each in arguments)
-        options = {name: float if each is _float else each for name, each in options.items()}
-        if number_among(arguments) is not None and options.get("dtype", float) in (float, object):
-            given = [each for each in arguments if each is not float]
-            return numbers(make(*given, **{**options, "dtype": object}))
-        array = make(*arguments, **options)
+        kinds = {_float: float} if number_among(arguments) is None else {_float: object, float: object}
+        given = [kinds.get(each, each) if callable(each) else each for each in arguments]
+        options = {name: kinds.get(each, each) if callable(each) else each for name, each in options.items()}
+        array = make(*given, **options)
         return numbers(array) if array.dtype in (float, object) else array
 
     return made
@@ -184,37 +171,29 @@ def _extreme(condition: Callable[[Any, Any], Any], usual: Callable[..., Any]) ->
     def call(*arguments: Any, **options: Any) -> Any:
         values = [*arguments[0]] if len(arguments) == 1 else arguments
         if options or number_among(values) is None:
-            return usual(*arguments, **options)
+            return usual(values, **options)
         return reduce(lambda best, value: choice(condition(value, best), value, best), values)
 
     return call
-
-
-def _replaced(value: Any, replacements: dict[Any, Any]) -> Any:
-    kinds = types.BuiltinFunctionType, types.FunctionType, type
-    known = isinstance(value, kinds) or (callable(value) and type(value).__module__ == "numpy")
-    return replacements.get(value) if known else None
-
-
-def _import(name: str, *arguments: Any) -> Any:
-    """NumPy imports parts of itself when they are first used."""
-    return __import__(name, *arguments) if name.startswith("numpy.") else _refused("__import__")
 
 
 def _refused(name: str, *_: Any, **__: Any) -> Any:
     raise NotRecorded(f"it uses {name}")
 
 
-_MAKERS = "zeros", "ones", "empty", "full", "eye", "identity", "array", "asarray", "ascontiguousarray"
-_REPLACED: dict[Any, Any] = {
-    **{getattr(math, name): _of_math(name) for name in _MATH},
-    **{getattr(np, name): _maker(getattr(np, name)) for name in _MAKERS},
-    **{float: _float, np.float64: _float, np.cross: vector_product},
-    **{min: _extreme(operator.lt, min), max: _extreme(operator.gt, max)},
+_REPLACED: dict[int, Any] = {
+    **{id(getattr(math, name)): _of_math(name) for name in _MATH},
+    **{id(make): _maker(make) for make in (np.zeros, np.ones, np.empty, np.full, np.eye, np.identity)},
+    **{id(make): _maker(make) for make in (np.array, np.asarray, np.ascontiguousarray)},
+    **{id(np.float64): _float, id(np.cross): cross},
 }
-_OF_PYTHON = {each: each for each in (abs, divmod, enumerate, len, list, pow, range, reversed, sum, tuple, zip)}
-_OF_SYMBOLS = {**_REPLACED, **_OF_PYTHON, __import__: _import}
-_OF_NUMPY = frozenset({*ONE, *TWO, *OF_ARRAYS, *ON_OBJECTS, "linspace", "arange"})
+"""Replacements of functions and classes, by their addresses."""
+
+_OF_PYTHON: dict[Any, Any] = {
+    **{each: each for each in (abs, divmod, enumerate, len, list, pow, range, reversed, sum, tuple, zip)},
+    __import__: __import__,  # NumPy imports parts of itself when they are first used
+    **{float: _float, min: _extreme(operator.lt, min), max: _extreme(operator.gt, max)},
+}
 
 
 def _is_error(value: Any) -> bool:
@@ -225,7 +204,7 @@ _USUAL = {**vars(builtins), "type": lambda *given: given[0].__class__ if len(giv
 """Python's own names for numbers with values, whose class is ``float``."""
 
 _SAFE = {
-    name: value if not callable(value) or _is_error(value) else _OF_SYMBOLS.get(value, partial(_refused, name))
+    name: _OF_PYTHON.get(value, partial(_refused, name)) if callable(value) and not _is_error(value) else value
     for name, value in vars(builtins).items()
 }
 """Python's own names for symbols."""
@@ -233,8 +212,8 @@ _SAFE = {
 
 # ---------------------------------------------------------------- copies
 
-
 _PLAIN = (int, float, str, bytes, type(None), np.generic, range, frozenset)
+_BOUND = types.MemberDescriptorType, types.FunctionType, staticmethod, classmethod  # without code of the class
 
 
 @final
@@ -255,10 +234,11 @@ class _Reader:
         value, copies = self._of, self._copies
         if isinstance(value, types.ModuleType):
             return copies.of(getattr(value, name), f"{value.__name__}.{name}")
-        attribute = inspect.getattr_static(value, name, None)
-        plain = types.MemberDescriptorType, types.FunctionType, staticmethod, classmethod
-        if not copies.live and hasattr(type(attribute), "__get__") and not isinstance(attribute, plain):
-            return _refused(f"{name} of a {type(value).__name__}")
+        if not copies.live:
+            static = inspect.getattr_static(value, name)
+            runs = hasattr(type(static), "__get__") and not isinstance(static, _BOUND)
+            if runs or _is_users(type(value).__getattribute__):
+                return _refused(f"{name} of a {type(value).__name__}")
         found = getattr(value, name)
         return found if copies.live and not isinstance(found, types.MethodType) else copies.of(found, name)
 
@@ -281,70 +261,57 @@ class Copies:
 
     def of(self, value: Any, name: str = "an object") -> Any:
         """The stand-in for a value that a function uses. Raises NotRecorded if it is not arithmetic."""
-        if isinstance(value, types.ModuleType):
-            return _Reader(value, self)
-        python = getattr(value, "py_func", value)  # of a function compiled by numba
-        if _is_users(python):
+        if _is_users(python := getattr(value, "py_func", value)):  # of a function compiled by numba
             return self._function(python)
-        if isinstance(value, types.MethodType):
-            if self.live and not _is_users(value.__func__):
-                return value
-            instance = _Reader(value.__self__, self) if self.live else self._of_symbols(value.__self__, name)
-            return types.MethodType(self.of(value.__func__, name), instance)
+        if isinstance(value, types.MethodType) and (not self.live or _is_users(value.__func__)):
+            owner = _Reader(value.__self__, self) if self.live else self._of_symbols(value.__self__, name)
+            return types.MethodType(self.of(value.__func__, name), owner)
         if isinstance(value, partial):
             options = {key: self.of(each, key) for key, each in value.keywords.items()}
             return partial(self.of(value.func, name), *(self.of(each, name) for each in value.args), **options)
+        if isinstance(value, types.ModuleType) or _is_users(inspect.getattr_static(type(value), "__call__", None)):
+            return _Reader(value, self)
+        if id(value) in _REPLACED:
+            return _REPLACED[id(value)]
         scipy = sys.modules.get("scipy.interpolate")
         if scipy is not None and isinstance(value, (scipy.PPoly, scipy.BSpline)):
             return piecewise(value)
-        if self.live:
-            call = inspect.getattr_static(type(value), "__call__", None)
-            return _Reader(value, self) if _is_users(call) else _replaced(value, _REPLACED) or value
-        return self._of_symbols(value, name)
+        return value if self.live else self._of_symbols(value, name)
 
     def _of_symbols(self, value: Any, name: str) -> Any:
         """Known mathematics, or read access to an object."""
         kind = type(value)
-        replacement = _replaced(value, _OF_SYMBOLS)
-        if replacement is not None:
-            return replacement
-        if _is_error(value) or _is_own(value) or _is_own(kind) or isinstance(value, _PLAIN):
+        if isinstance(value, _PLAIN) or _is_error(value) or _is_own(value):
             return value
-        if callable(value) and (isinstance(value, np.ufunc) or _root(value) == "numpy"):
-            return value if getattr(value, "__name__", "") in _OF_NUMPY else _refused(name)
+        if isinstance(value, np.ufunc) or (callable(value) and _root(value) == "numpy"):
+            return value if getattr(value, "__name__", "") in OF_NUMPY else _refused(name)
         if isinstance(value, np.ndarray):
-            copy = np.array(value)
-            copy.flags.writeable = False
-            return copy[...]  # cannot be made writeable
+            return np.broadcast_to(np.array(value), value.shape)  # which is read-only
         if hasattr(kind, "_make"):
             return kind._make(self.of(each, name) for each in value)
         if kind in (list, tuple):
             return tuple(each if type(each) is float else self.of(each, name) for each in value)
         if kind is dict:
             return types.MappingProxyType({key: self.of(each, str(key)) for key, each in value.items()})
-        reads = getattr(kind, "__getattr__", None), getattr(kind, "__getattribute__", None)
-        if any(map(_is_users, reads)) or (_root(kind) == "builtins" and kind is not type):
+        if _root(kind) == "builtins" and kind is not type:
             return _refused(name)
         return _Reader(value, self)
 
     def _function(self, function: types.FunctionType) -> Any:
         if id(function) in self._made:
             return self._made[id(function)]
-        if not self.live:
-            lines = linecache.getlines(function.__code__.co_filename, function.__globals__)
-            why = _why_not(function.__code__, "".join(lines))
-            if why:
-                raise NotRecorded(why)
-        names = {**function.__globals__, "__builtins__": _USUAL if self.live else _SAFE}
-        cells = tuple(types.CellType() for _ in function.__closure__ or ())
-        out = types.FunctionType(function.__code__, names, function.__name__, None, cells)
-        self._made[id(function)] = out
+        code, known = code_of(function)
+        lines = [] if self.live else linecache.getlines(code.co_filename, function.__globals__)
+        if not self.live and (why := _why_not(code, "".join(lines))):
+            raise NotRecorded(why)
+        names: dict[str, Any] = {"__builtins__": _USUAL if self.live else _SAFE}
+        cells = tuple(types.CellType() for _ in code.co_freevars)
+        out = self._made[id(function)] = types.FunctionType(code, names, function.__name__, None, cells)
         out.__dict__.update(vars(function))
         out.__defaults__ = tuple(self.of(each) for each in function.__defaults__ or ()) or None
         out.__kwdefaults__ = {name: self.of(value, name) for name, value in (function.__kwdefaults__ or {}).items()}
-        for name, value in code_of(function)[1].items():
-            names[name] = self.of(value, name)
-        for name, cell, own in zip(function.__code__.co_freevars, cells, function.__closure__ or (), strict=True):
+        names |= {name: self.of(value, name) for name, value in known.items()}
+        for name, cell, own in zip(code.co_freevars, cells, function.__closure__ or (), strict=True):
             with suppress(ValueError):  # an empty cell
                 cell.cell_contents = self.of(own.cell_contents, name)
         return out

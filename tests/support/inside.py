@@ -41,7 +41,7 @@ from rbdae.kernels.entry import entry
 from rbdae.kernels.linear import elimination as symmetric_elimination
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.outputs import constraints, natural
-from rbdae.laws.recorded import Derived, Recorded
+from rbdae.laws.law import Derived, Recorded
 from rbdae.machine import cache as entry_files
 from rbdae.machine import factors as machine_factors
 from rbdae.machine import function as machine_function
