@@ -12,11 +12,11 @@ import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.forces.element import Element, Form, StateElement, composed, values_of_forms, winding_name
-from rbdae.forces.eliminated import Eliminated
 from rbdae.inputs import Input, Sources
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.user_functions import UserFunction
+from rbdae.laws.eliminated import Eliminated
 from rbdae.laws.recorded import Recorded, of_time
 from rbdae.quantities.forms import referred
 
