@@ -81,11 +81,6 @@ class Element:
     level: float = 0.0
     reaction: UnderReaction | None = None
 
-    @property
-    def n(self) -> int:
-        """Number of displacements."""
-        return {"identity": len(self.products), "point": 3, "turn": 3}.get(self.shape, 1)
-
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)

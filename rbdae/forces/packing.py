@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -14,8 +14,9 @@ from rbdae.forces.checks import check_functions
 from rbdae.forces.element import Element, StateElement, composed
 from rbdae.inputs import Input, Sources
 from rbdae.kernels import records as kb
-from rbdae.kernels.forces.elements import turns
+from rbdae.kernels.forces.elements import displacements, forms, turns
 from rbdae.kernels.memory import of_scalars
+from rbdae.kernels.symbolic import opened
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.laws.eliminated import Eliminated
 from rbdae.laws.recorded import Recorded
@@ -24,11 +25,10 @@ from rbdae.quantities.forms import referred
 # ---------------------------------------------------------------- what is packed
 
 
-def _forms_at(entries: Any, Z: Mat) -> Vec:
-    """The forms of products (A, B) at the natural coordinates Z (2, 12) of two bodies."""
+def _forms_at(entries: Sequence[Any], e: Any, Z: Mat) -> Vec:
+    """The forms of an element at the natural coordinates Z (2, 12) of its bodies."""
     z = Z.reshape(8, 3)
-    products = np.sum((entries["A"].real @ z) * (entries["B"].real @ z), axis=1)
-    return np.bincount(entries["form"], products).astype(float)
+    return forms(SimpleNamespace(entries=entries), e, z, 0.0 * z)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,9 +83,10 @@ class Packed:
     def states_at(self, t: float, Z: Mat, inputs: Vec | None) -> Vec:
         """Internal states at the start t, with the bodies at Z (bodies and the ground, 24) and these inputs."""
         out = self.state_start.copy()
-        for e in self.elements[self.elements["winding"] == 1]:
-            angle = np.arctan2(*_forms_at(self.entries[e["first"] : e["last"]], Z[e["body"], :12]))
-            out[e["state"]] = angle + turns(angle, out[e["state"]])
+        entries = opened(self.entries)
+        for e in opened(self.elements[self.elements["winding"] == 1]):
+            (angle,) = displacements(e.shaping, _forms_at(entries, e, Z[e.body, :12]))[0]
+            out[e.state] = angle.real + turns(angle, out[e.state])
         states: Vec = self.with_unknowns(np.array([t]), Z[None], out[None], inputs)[0]
         return states
 
@@ -265,16 +266,16 @@ class _Packing:
 
     def add_along(self, row: Any, name: str, element: Element) -> None:
         """A law along quantities."""
-        owner, n, given = f"force {name!r}", element.n, element.load
+        owner, given = f"force {name!r}", element.load
+        row["shaping"], row["forms"] = _SHAPES[element.shape], len(element.products)
+        row["holonomic"], row["sign"], row["level"] = element.holonomic, element.sign, element.level
         s = self._add_forms(row, name, element)
+        n = len(s)
         if self._trial is not None:
             given.at(owner, self._trial.t, s, self._trial.inputs(owner, given.inputs))
         load = given.under(self._sources)
-        row["shaping"], row["forms"] = _SHAPES[element.shape], max(n, len(element.products))
         row["stiffness"][:n, :n], row["damping"][:n, :n] = element.stiffness, element.damping
         row["rest"][:n], row["constant"][:n] = element.rest, load.constant
-        for field in ("sign", "level", "holonomic"):
-            row[field] = getattr(element, field)
         _extend(row, "input", self._read, [self._place[each] for each in load.inputs])
         by_position = bool(np.any(row["stiffness"].real))
         if load.users or load.fill:
@@ -313,25 +314,22 @@ class _Packing:
         """The products of the forms of an element, of the bodies' reference points. Returns its displacements at the
         start; those that have no value count as zero."""
         shift, Z = [self._shift[b] for b in row["body"]], self._start[row["body"], :12]
-        products = [(k, A, B) for k, form in enumerate(element.products) for A, B in form]
         row["first"] = len(self._entries)
-        self._entries += [(k, referred(A, *shift), referred(B, *shift)) for k, A, B in products]
+        for k, form in enumerate(element.products):
+            self._entries += [(k, referred(A, *shift), referred(B, *shift)) for A, B in form]
         row["last"] = len(self._entries)
-        if element.shape in ("point", "turn"):
-            return np.zeros(element.n)
-        own = np.array(self._entries[row["first"] :], dtype=of_scalars(kb.ENTRY, row["rest"].dtype.type))
-        q = _forms_at(own, Z)
-        if element.shape == "angle":
-            return np.array([np.arctan2(*q)])
-        if element.shape == "identity":
-            return q
-        own["A"], own["B"] = np.abs(own["A"].real), np.abs(own["B"].real)
-        if not q[0] > _COINCIDE**2 * _forms_at(own, np.abs(Z))[0]:
-            raise ValueError(
-                f"force {name!r}: its two points coincide at the start, where the line between them has no "
-                "direction; move one, or use rbdae.forces.Bushing"
-            )
-        return np.sqrt(q)
+        (e,) = opened(np.array([row]))
+        own = [SimpleNamespace(form=k, A=A.real, B=B.real) for k, A, B in self._entries[e.first :]]
+        e.first, e.last = 0, len(own)
+        q = _forms_at(own, e, Z)
+        if element.shape == "root":
+            sizes = [SimpleNamespace(form=k.form, A=np.abs(k.A), B=np.abs(k.B)) for k in own]
+            if not q[0] > _COINCIDE**2 * _forms_at(sizes, e, np.abs(Z))[0]:
+                raise ValueError(
+                    f"force {name!r}: its two points coincide at the start, where the line between them has no "
+                    "direction; move one, or use rbdae.forces.Bushing"
+                )
+        return displacements(e.shaping, q)[0]
 
     def packed(self, rows: Any, scalar: Any) -> Packed:
         """The arrays of all elements."""
