@@ -25,7 +25,7 @@ from rbdae.quantities.forms import referred
 # ---------------------------------------------------------------- what is packed
 
 
-def _forms_at(entries: Sequence[Any], e: Any, Z: Mat) -> Vec:
+def _forms_at(entries: Sequence[Any], e: Any, Z: Mat) -> Any:
     """The forms of an element at the natural coordinates Z (2, 12) of its bodies."""
     z = Z.reshape(8, 3)
     return forms(SimpleNamespace(entries=entries), e, z, 0.0 * z)[0]
@@ -329,7 +329,8 @@ class _Packing:
                     f"force {name!r}: its two points coincide at the start, where the line between them has no "
                     "direction; move one, or use rbdae.forces.Bushing"
                 )
-        return displacements(e.shaping, q)[0]
+        s: Vec = displacements(e.shaping, q)[0]
+        return s
 
     def packed(self, rows: Any, scalar: Any) -> Packed:
         """The arrays of all elements."""
