@@ -25,7 +25,6 @@ from rbdae.actuators.sampled import Sampled
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, Composed, StateElement
-from rbdae.forces.motion_law import near
 from rbdae.inputs import Input
 from rbdae.laws.law import Filling, Recorded, Users, recorded_law
 from rbdae.laws.numbers import NotRecorded
@@ -242,7 +241,7 @@ class Network:
         if unwound and turn < 0 and coordinate.shape == "angle":
             turn = len(unknowns)
             label = f"{getattr(carrier, 'name', None) or owner.name}.{_turn_name(carrier, coordinate)}"
-            unknowns.append((label, near(coordinate, carrier.bodies)))
+            unknowns.append((label, _placed(coordinate, carrier.bodies)))
         self.bodies += [body for body in carrier.bodies if body not in self.bodies]
         a, b = carrier.bodies
         places = self.bodies.index(a), self.bodies.index(b)
@@ -396,6 +395,12 @@ def _coordinate(owner: Any, source: Quantity) -> Coordinate:
     else:
         candidates = [*owner.coordinates(), owner.prescribed()]
     return next(each for each in candidates if each is not None and each.name == source.coordinate)
+
+
+def _placed(coordinate: Coordinate, bodies: Sequence[Body]) -> float:
+    """A coordinate of two bodies where the user placed them."""
+    Z = [part.real for body in bodies for part in (body.position, body.rotation.T.reshape(9))]
+    return float(coordinate.values(np.concatenate(Z), np.zeros(24))[0])
 
 
 def _turn_name(carrier: Any, coordinate: Coordinate) -> str:

@@ -13,7 +13,7 @@ from rbdae._arrays import Vec
 from rbdae._frozen import twin
 from rbdae.body import Body, caption, describe
 from rbdae.forces.element import AnyElement
-from rbdae.forces.motion_law import Load, TimeFunction, load
+from rbdae.forces.motion_law import Load, load
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, named, of_coordinates
 
@@ -39,7 +39,7 @@ class Symbol:
     look: Look
     points: tuple[tuple[Body, Vec], ...]
     axis: Vec | None = None
-    law: TimeFunction | None = None
+    law: Load | None = None
     turning: bool = False
     radius: float = 0.0
 
@@ -113,10 +113,10 @@ class AbstractForce(ABC):
 
 def law_along(value: Any, force: Any = None, field: Any = None) -> Load:
     """A field with a load along the coordinate of a force, which may read the `inputs` of the force."""
-    if isinstance(value, TimeFunction):
+    if isinstance(value, Load):
         return value
     (of,) = force.acts_along()
-    return load(force._owner, field.name, value, of, force.bodies, force.inputs)
+    return load(force._owner, field.name, value, of, force.inputs)
 
 
 def _body(body: Body, force: Any = None, field: Any = None) -> Body:

@@ -11,8 +11,10 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import checked_orientation, principal
 from rbdae.forces.base import AbstractPairForce, Symbol
-from rbdae.forces.element import AnyElement, Element, alignment, alignment_damping
+from rbdae.forces.element import AnyElement, Element
+from rbdae.forces.motion_law import Load
 from rbdae.joints.primitives import Coincidence
+from rbdae.quantities.forms import axes
 from rbdae.rotations.vectors import rotation_matrices
 
 if TYPE_CHECKING:
@@ -94,8 +96,12 @@ class Bushing(AbstractPairForce):
             rest = self.b.rotation.T @ self.a.rotation
         else:
             rest = self.a.rotation
-        if self.rotational_stiffness.any():
-            out.append(alignment(self.rotational_stiffness, rest))
+        d, e = axes(1), axes(0, rest)
+        if self.rotational_stiffness.any():  # R_ij = d_i . e_j: a constant force along one form
+            E = 0.5 * np.trace(self.rotational_stiffness) * np.eye(3) - self.rotational_stiffness
+            form, one = tuple(zip(d, E @ e, strict=True)), Load(_check.frozen(np.ones(1)))
+            out.append(Element((form,), one, level=np.trace(E)))
         if self.rotational_damping.any():
-            out.append(alignment_damping(self.rotational_damping, rest))
+            theta = tuple(((0.5 * d[j], e[i]), (-0.5 * d[i], e[j])) for i, j in ((1, 2), (2, 0), (0, 1)))
+            out.append(Element(theta, damping=self.rotational_damping))
         return tuple(out)

@@ -5,15 +5,14 @@ compared with its force."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import POINT, Mat, Vec, cross
-from rbdae.forces.element import AnyElement, Element, StateElement
-from rbdae.inputs import Input
+from rbdae.forces.element import StateElement
 
 _SMALL = 1e-5
 """Displacements, in distances of the bodies, and rotations. They leave 1e-11 of V as rounding."""
@@ -28,44 +27,20 @@ _WAYS = (
 """Displacements and turns of two bodies, in no special direction."""
 
 
-def check_laws(
-    elements: Iterable[tuple[str, AnyElement, tuple[int, ...]]],
-    Z: Mat,
-    bodies: Sequence[str],
-    t0: float,
-    source: Callable[[Input], Any],
+def check_functions(
+    owner: str, element: StateElement, t: float, Z: Mat, inputs: Sequence[float], bodies: Sequence[str | None]
 ) -> None:
-    """Call every function of every element, with the name of its force and the numbers of its bodies, at the start.
-
-    Z (n + 1, 24) are the natural coordinates and rates of `bodies` and the ground; `source` gives a function of the
-    time for an input of the system, and refuses others. Raises TypeError or ValueError, by the name of the force, for a
-    function that gives other than finite real numbers of the right shape; what it raises itself passes as it is.
-    """
-
-    def values(owner: str, inputs: Sequence[Input]) -> list[float]:
-        try:
-            functions = [source(each) for each in inputs]
-        except ValueError as error:
-            raise ValueError(f"{owner}: {error}") from None
-        return [function(t0) for function in functions]
-
-    for name, element, places in elements:
-        owner, here = f"force {name!r}", Z[list(places)]
-        x = np.concatenate([here[:, :12].ravel(), here[:, 12:].ravel()])
-        if isinstance(element, StateElement):
-            start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
-            x = np.concatenate([x, start, values(owner, element.inputs)])
-            n = 12 * len(places) + len(element.names)
-            _check_filling(owner, "function", element.function, t0, x, n)
-            _check_filling(owner, "jacobian", element.jacobian, t0, x, n * len(x))
-            if element.potential is not None:
-                _check_filling(owner, "potential", element.potential, t0, x[:24], 1)
-                _check_potential(owner, bodies, places, element, t0, x[:24])
-        elif isinstance(element, Element) and element.force is not None:
-            element.force.check(owner, t0, values(owner, element.force.inputs))
-        elif isinstance(element, Element):
-            values(owner, element.law.inputs)
-            element.law.at(owner, t0)
+    """Call every function of an element at the start: natural coordinates and rates Z (n, 24) of its bodies, with their
+    names, None of the ground. Raises TypeError or ValueError for a function that gives other than finite real numbers
+    of the right shape; what it raises itself passes as it is."""
+    start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
+    x = np.concatenate([Z[:, :12].ravel(), Z[:, 12:].ravel(), start, inputs])
+    n = 12 * len(Z) + len(element.names)
+    _check_filling(owner, "function", element.function, t, x, n)
+    _check_filling(owner, "jacobian", element.jacobian, t, x, n * len(x))
+    if element.potential is not None:
+        _check_filling(owner, "potential", element.potential, t, x[:24], 1)
+        _check_potential(owner, bodies, element, t, x[:24])
 
 
 def _check_filling(owner: str, what: str, function: Any, t: float, x: Vec, n: int) -> None:
@@ -94,9 +69,7 @@ def _check_filling(owner: str, what: str, function: Any, t: float, x: Vec, n: in
         raise ValueError(f"{owner}: {what} changes x; it has to leave it alone: work on x.copy()")
 
 
-def _check_potential(
-    owner: str, names: Sequence[str], places: Sequence[int], element: StateElement, t: float, Z: Vec
-) -> None:
+def _check_potential(owner: str, bodies: Sequence[str | None], element: StateElement, t: float, Z: Vec) -> None:
     """Compare V and F at the start `Z` (24,): V changes by -F . dZ when the bodies move a little, and not at all when
     two move as one. Raises ValueError for a potential that belongs to another force, or to no relative position."""
     assert element.potential is not None
@@ -104,7 +77,7 @@ def _check_potential(
     element.function(t, np.concatenate([Z, np.zeros(24)]), F)
     distance = float(np.linalg.norm(points[1, 0] - points[0, 0])) or 1.0
     far = 1.0 + float(np.abs(points).max()) / distance  # positions far from the origin have rounding, too
-    free = [side for side, body in enumerate(places) if body < len(names)]
+    free = [side for side, body in enumerate(bodies) if body is not None]
     for together in (False, True)[: len(free)]:
         step, V = np.zeros((2, 4, 3)), np.zeros((2, 1))
         for side in free:
@@ -116,7 +89,7 @@ def _check_potential(
         change, terms = float(V[0, 0] - V[1, 0]), 2.0 * F * step.ravel()
         missing = _SHARE * np.abs(terms).sum() + 1e-14 * far * np.abs(V).sum()
         if not together and not abs(change + terms.sum()) <= missing:
-            moved = " and ".join(repr(names[places[side]]) for side in free)
+            moved = " and ".join(repr(bodies[side]) for side in free)
             raise ValueError(
                 f"{owner}: potential does not belong to the force: when {moved} move a little, it changes by "
                 f"{change:g} and the work of the force without rates is {terms.sum():g}; give V with -dV/dZ = F in "

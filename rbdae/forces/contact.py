@@ -21,10 +21,10 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec, cross
 from rbdae.forces.base import AbstractPairForce, Symbol
-from rbdae.forces.element import AnyElement, along, together
+from rbdae.forces.element import AnyElement, along
 from rbdae.forces.friction import VELOCITY, friction_over
 from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of
-from rbdae.forces.motion_law import MotionLaw, of_numbers
+from rbdae.forces.motion_law import law_of, of_numbers
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.frames import perpendicular
 from rbdae.laws.numbers import choice
@@ -169,10 +169,10 @@ class Contact(AbstractPairForce):
     def elements(self) -> tuple[AnyElement, ...]:
         """One element, on the three displacements of the point in the frame of `b`."""
         of = [_displacement(axis, self.at_a, self.at_b) for axis in self._axes]
-        p = [self.stiffness, self.exponent, self.damping, self.mu, self.velocity]
+        p = self.stiffness, self.exponent, self.damping, self.mu, self.velocity
         if self.radius is None:
-            return (together(of, MotionLaw("the force of its plane", (), _plane, 3, np.array(p))),)
-        return (together(of, MotionLaw("the force of its sphere", (), _sphere, 3, np.array([*p, self.radius]))),)
+            return (along(*of, load=law_of(3, "the force of its plane", _plane, *p)),)
+        return (along(*of, load=law_of(3, "the force of its sphere", _sphere, *p, self.radius)),)
 
     @property
     def _axes(self) -> Mat:
@@ -277,9 +277,9 @@ class Limit(AbstractJointForce):
     def elements(self) -> tuple[AnyElement, ...]:
         (of,) = self.acts_along()
         ends = [end for end in (self.low, self.high) if end is not None]
-        p = np.array([self.stiffness, self.exponent, self.damping, *ends])
+        p = [self.stiffness, self.exponent, self.damping, *ends]
         maker = _above if self.low is None else _below if self.high is None else _between
-        return (along(of, u=MotionLaw("the force of its stops", (), maker, 1, p)),)
+        return (along(of, load=law_of(1, "the force of its stops", maker, *p)),)
 
 
 @of_numbers

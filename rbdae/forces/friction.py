@@ -6,23 +6,22 @@ Dry friction is regularised: mu N tanh(|v| / v0) against the velocity v replaces
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, final
 
 import attrs
 import numpy as np
 
 from rbdae import _check
-from rbdae.forces.element import AnyElement, UnderReaction, along, rotational_damping, together
+from rbdae.forces.element import AnyElement, Element, UnderReaction, along
 from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of, describe_force, describe_joint
-from rbdae.forces.motion_law import MotionLaw, TimeFunction, of_numbers, time_function
+from rbdae.forces.motion_law import Load, of_numbers, time_function
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, of_rotation
 
 _FLOOR = 1e-6
-_ONE = TimeFunction(_check.frozen(np.ones(1)))
+_ONE = Load(_check.frozen(np.ones(1)))
 
 _SMALL = 1e-6
 """Of v0: a velocity that is added under the root, so that its direction has a derivative at zero. It changes the
@@ -103,7 +102,8 @@ class Friction(AbstractJointForce):
     def elements(self) -> tuple[AnyElement, ...]:
         """One element for each free motion that has friction."""
         if self.joint.ball:
-            return (rotational_damping(self.rotational),) if self.rotational else ()
+            spin = Element((), damping=self.rotational * np.eye(3), shape="turn", holonomic=False)
+            return (spin,) if self.rotational else ()
         friction = {"rad": self.rotational, "m": self.translational}
         return tuple(along(each, damping=friction[each.unit]) for each in self.acts_along())
 
@@ -117,7 +117,7 @@ def friction_over(v: list[Any], v0: Any) -> Any:
     return np.tanh(size / v0) / size
 
 
-def _normal(normal: Any, force: Any = None, field: Any = None) -> TimeFunction | str:
+def _normal(normal: Any, force: Any = None, field: Any = None) -> Load | str:
     """A given normal force, or "reaction"."""
     owner = force._owner
     if isinstance(normal, str):
@@ -127,7 +127,7 @@ def _normal(normal: Any, force: Any = None, field: Any = None) -> TimeFunction |
             )
         return normal
     law = time_function(owner, "normal", normal)
-    if law.function is None:
+    if not law.users:
         _check.not_negative(owner, "normal", law.inputs[0].value if law.inputs else float(law.constant[0]))
     return law
 
@@ -143,7 +143,7 @@ def _slides_along(coordinate: str | None, force: Any = None, field: Any = None) 
 
 def _of_a_reaction(value: float | None, force: Any = None, field: Any = None) -> float | None:
     """A length of bearings, or a floor, which only reactions have."""
-    if isinstance(force.normal, TimeFunction):
+    if isinstance(force.normal, Load):
         if value is not None:
             raise ValueError(f"{force._owner}: {field.name} belongs to normal='reaction'; leave it out")
     elif field.name == "floor" and value is None:
@@ -202,7 +202,7 @@ class Coulomb(AbstractJointForce):
     """
 
     mu: float = attrs.field(converter=_check.amount)
-    normal: TimeFunction | str = attrs.field(converter=_normal, kw_only=True)
+    normal: Load | str = attrs.field(converter=_normal, kw_only=True)
     along: tuple[str, ...] = attrs.field(default=None, alias="coordinate", converter=_slides_along, kw_only=True)
     radius: float | None = attrs.field(default=None, converter=_check.optional_size, kw_only=True)
     velocity: float = attrs.field(default=VELOCITY, converter=_check.size, kw_only=True)
@@ -223,21 +223,21 @@ class Coulomb(AbstractJointForce):
     def quantities(self) -> dict[str, Quantity]:
         """The quantities of its coordinates, and ``normal``, N, of a reaction."""
         found = super().quantities
-        if isinstance(self.normal, TimeFunction):
+        if isinstance(self.normal, Load):
             return found
         return found | {"normal": Quantity(self, "normal", "N", aspect="normal")}
 
     def elements(self) -> tuple[AnyElement, ...]:
         of = self.acts_along()
         given, reaction = self.normal, None
-        if not isinstance(given, TimeFunction):
+        if not isinstance(given, Load):
             assert self.floor is not None
             given, reaction = _ONE, UnderReaction(self.joint, self.length, self.floor)
-        users = () if given.function is None else (given.function,)
-        constant = [] if users or given.inputs else [given.constant[0]]
-        p = np.array([self.mu, self.velocity, 1.0 if self.radius is None else self.radius, *constant])
-        law = MotionLaw("normal", users, _in_a_plane if len(of) == 2 else _along, len(of), p, given.inputs)
-        return (replace(along(*of, u=law) if len(of) == 1 else together(of, law), reaction=reaction),)
+        p = [self.mu, self.velocity, 1.0 if self.radius is None else self.radius]
+        p += [] if given.users or given.inputs else [given.constant[0]]
+        n, fill = len(of), _in_a_plane if len(of) == 2 else _along
+        load = Load(np.zeros(n), "normal", given.users, fill, given.inputs, np.array(p))
+        return (along(*of, load=load, reaction=reaction),)
 
 
 @of_numbers

@@ -70,7 +70,7 @@ def _load(value: Any, motor: Any = None, field: Any = None) -> Load | None:
     if value is None:
         return None
     of = coordinate_of(motor._owner, motor.joint, motor.coordinate, "rad" if field.name == "torque" else "m")
-    return load(motor._owner, field.name, value, of, motor.bodies, motor.inputs)
+    return load(motor._owner, field.name, value, of, motor.inputs)
 
 
 @final
@@ -125,7 +125,7 @@ class Motor(AbstractJointForce):
         return Symbol("arrow", points) if of.unit == "m" else Symbol("turn", points[:1], axis=of.axis)
 
     def elements(self) -> tuple[AnyElement, ...]:
-        return (along(*self.acts_along(), u=self.torque or self.force or NONE),)
+        return (along(*self.acts_along(), load=self.torque or self.force or NONE),)
 
 
 def _joint_with_one(joint: AbstractJoint, force: Any = None, field: Any = None) -> AbstractJoint:
@@ -147,6 +147,9 @@ class AbstractAxisSpring(AbstractJointForce):
 
     def acts_along(self) -> tuple[Coordinate]:
         return (coordinate_of(self._owner, self.joint, None, self.unit),)
+
+    def _element(self, rest: float, load: Load) -> AnyElement:
+        return along(*self.acts_along(), load=load, stiffness=self.stiffness, damping=self.damping, rest=rest)
 
 
 @final
@@ -195,7 +198,7 @@ class TorsionalSpringDamper(AbstractAxisSpring):
         return Symbol("coil", ((self.joint.a, self.joint.at_a),), axis=self.acts_along()[0].axis)
 
     def elements(self) -> tuple[AnyElement, ...]:
-        return (along(*self.acts_along(), self.stiffness, self.damping, self.angle, self.torque),)
+        return (self._element(self.angle, self.torque),)
 
 
 @final
@@ -235,4 +238,4 @@ class TranslationalSpringDamper(AbstractAxisSpring):
         return Symbol("spring", ((self.joint.a, self.joint.at_a), (self.joint.b, self.joint.at_b)))
 
     def elements(self) -> tuple[AnyElement, ...]:
-        return (along(*self.acts_along(), self.stiffness, self.damping, self.displacement, self.force),)
+        return (self._element(self.displacement, self.force),)

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Literal, final
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias, final
 
 import attrs
 
 from rbdae import _check
-from rbdae._arrays import Vec
+from rbdae._arrays import ArrayLike, Vec
 from rbdae.forces.base import AbstractBodyForce, Symbol
-from rbdae.forces.element import AnyElement, frame_of, point_force, vector_law
-from rbdae.forces.element import torque as torque_element
-from rbdae.forces.motion_law import TimeFunction
+from rbdae.forces.element import AnyElement, Element
+from rbdae.forces.motion_law import Load, time_function
+from rbdae.quantities.forms import axes, point
+
+Frame: TypeAlias = Literal["space", "body"]
+
+
+def _vector(value: ArrayLike | Callable[[float], Any], force: Any = None, field: Any = None) -> Load:
+    """Three components as a constant, as inputs or as a function of the time."""
+    return time_function(force._owner, field.name, value, 3)
+
+
+def _frame(value: Frame, force: Any = None, field: Any = None) -> Frame:
+    """The frame of the components."""
+    if not isinstance(value, str) or value not in ("space", "body"):
+        raise ValueError(f"{force._owner}: frame must be 'space' or 'body', got {_check.show(value)}")
+    return value
 
 
 @final
@@ -33,16 +48,19 @@ class Force(AbstractBodyForce):
         Where the components are: in space, or in the frame of the body (a thrust that turns with it).
     """
 
-    force: TimeFunction = attrs.field(converter=vector_law)
+    force: Load = attrs.field(converter=_vector)
     at: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
-    frame: Literal["space", "body"] = attrs.field(default="space", converter=frame_of)
+    frame: Frame = attrs.field(default="space", converter=_frame)
 
     @property
     def symbol(self) -> Symbol:
         return Symbol("force", ((self.body, self.at),), law=self.force, turning=self.frame == "body")
 
     def elements(self) -> tuple[AnyElement, ...]:
-        return (point_force(self.at, self.force, self.frame == "body"),)
+        """One, along the axes of the ground or of the body."""
+        P, turning = point(self.at, 1.0, 0), self.frame == "body"
+        forms = tuple(((P, axis),) for axis in axes(0 if turning else 1))
+        return (Element(forms, self.force, holonomic=not turning),)
 
 
 @final
@@ -62,12 +80,17 @@ class Torque(AbstractBodyForce):
         Where the components are.
     """
 
-    torque: TimeFunction = attrs.field(converter=vector_law)
-    frame: Literal["space", "body"] = attrs.field(default="space", converter=frame_of)
+    torque: Load = attrs.field(converter=_vector)
+    frame: Frame = attrs.field(default="space", converter=_frame)
 
     @property
     def symbol(self) -> Symbol:
         return Symbol("torque", ((self.body, self.body.center_of_mass),), law=self.torque, turning=self.frame == "body")
 
     def elements(self) -> tuple[AnyElement, ...]:
-        return (torque_element(self.torque, self.frame == "body"),)
+        """One: half the sum of the arms d_i with forces torque x d_i."""
+        if self.frame == "space":  # of the ground relative to the body
+            return (Element((), self.torque, sign=-1.0, shape="turn", holonomic=False),)
+        d = axes(0)
+        forms = tuple(((0.5 * d[i], d[j]), (-0.5 * d[j], d[i])) for i, j in ((1, 2), (2, 0), (0, 1)))
+        return (Element(forms, self.torque, holonomic=False),)

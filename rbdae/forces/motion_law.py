@@ -4,18 +4,17 @@ element, with inputs u; recorded or called back."""
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial, wraps
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.body import Body
 from rbdae.inputs import Input, Sources, named_numbers, read_inputs, under_sources
+from rbdae.kernels.user_functions import of_time
 from rbdae.laws.law import CalledBack, Filling, Maker, Recorded, Users
 from rbdae.quantities.coordinate import Coordinate
 
@@ -24,102 +23,89 @@ _REMEDY = "give rbdae.forces.CalledBack(law, difference_step=1e-6)"
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class TimeFunction:
-    """u(t), a number or vector (n,): `constant`, or `function`(t) if there is one, or the values of `inputs`. `what` it
-    is called in messages."""
+class Load:
+    """A load u along n displacements s: a number or vector, inputs, a function of the time, or a law of the motion
+    f(t, s, sdot, p, i) with constants p of the force and inputs i.
+
+    Attributes
+    ----------
+    constant : (n,) u, if nothing else is given
+    what : its name in messages
+    users : the user's functions; without `fill` one function of the time alone
+    fill : makes f(t, x, out) of them, x = (s, sdot, p, i)
+    inputs : i; without `fill` they are u
+    parameters : (k,) p; code of a model loads them, so that laws with other constants need no other code
+    """
 
     constant: Vec
-    function: Callable[[float], Any] | None = None
     what: str = "the law"
+    users: tuple[Callable[..., Any], ...] = ()
+    fill: Maker | None = None
     inputs: tuple[Input, ...] = ()
+    parameters: Vec = field(default_factory=lambda: np.zeros(0))
 
-    def under(self, sources: Sources) -> TimeFunction:
-        """As a law of time, if one of its inputs is a function of it; the others keep their first value."""
+    @property
+    def n_arguments(self) -> int:
+        """The length of x."""
+        return 0 if self.fill is None else 2 * len(self.constant) + len(self.parameters) + len(self.inputs)
+
+    def under(self, sources: Sources) -> Load:
+        """The load with functions of the time in the places of some inputs. Of those that are u itself the others keep
+        their first value."""
         if not any(each in sources for each in self.inputs):
             return self
-        functions = [sources.get(each) for each in self.inputs]
-        values = [each.value for each in self.inputs]
+        if self.fill is not None:
+            first = self.n_arguments - len(self.inputs)
+            users, fill, inputs = under_sources(self.users, self.fill, self.inputs, sources, first)
+            return replace(self, users=users, fill=fill, inputs=inputs)
+        if len(self.inputs) == 1:
+            return replace(self, users=(sources[self.inputs[0]],), inputs=())
+        functions = [(sources.get(each), each.value) for each in self.inputs]
 
-        def of_time(t: float) -> Any:
-            return np.array([value if f is None else f(t) for f, value in zip(functions, values, strict=True)])
+        def vector(t: float) -> Any:
+            return np.array([value if f is None else f(t) for f, value in functions])
 
-        return replace(self, function=functions[0] if len(functions) == 1 else of_time, inputs=())
+        return replace(self, users=(vector,), inputs=())
 
-    def checked(self, owner: str, t: float, value: object) -> Vec:
+    def _checked(self, owner: str, t: float, value: object) -> Vec:
         """A value at t: (n,) finite real numbers."""
         n = len(self.constant)
         remedy = "the function has to return " + ("one number" if n == 1 else f"{n} numbers")
         what, shape = f"{self.what} at t = {t:g}", () if n == 1 else (n,)
         return _check.array(owner, what, value, shape, remedy=remedy).reshape(n)
 
-    def at(self, owner: str, t: float) -> Vec:
-        """u(t), checked; inputs count as zero."""
-        return self.constant if self.function is None else self.checked(owner, t, self.function(t))
-
-
-NONE = TimeFunction(_check.frozen(np.zeros(1)))
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class MotionLaw:
-    """The load f(t, s, sdot, p, u) along n displacements s, with constants p of the force and inputs u.
-
-    Attributes
-    ----------
-    what : its name in messages
-    users : the user's functions
-    fill : makes f(t, x, out) of them, x = (s, sdot, p, u)
-    n : number of displacements
-    parameters : (k,) p; code of a model loads them, so that laws with other constants need no other code
-    inputs : (m,) u
-    near : displacements near the start, at which laws of users are tried
-    """
-
-    what: str
-    users: tuple[Callable[..., Any], ...]
-    fill: Maker
-    n: int
-    parameters: Vec = field(default_factory=lambda: np.zeros(0))
-    inputs: tuple[Input, ...] = ()
-    near: float = 0.0
-
-    @property
-    def n_arguments(self) -> int:
-        """The length of x."""
-        return 2 * self.n + len(self.parameters) + len(self.inputs)
-
-    @property
-    def by_position(self) -> bool:
-        """Whether it depends on s, by a recording that is made now; one that is called back may."""
-        law = self.recorded(self.what).law
-        return law is None or law.reads(range(self.n))
-
-    def under(self, sources: Sources) -> MotionLaw:
-        """The law with functions of the time in the places of some inputs."""
-        if not any(each in sources for each in self.inputs):
-            return self
-        first = self.n_arguments - len(self.inputs)
-        users, fill, inputs = under_sources(self.users, self.fill, self.inputs, sources, first)
-        return replace(self, users=users, fill=fill, inputs=inputs)
-
-    def check(self, owner: str, t: float, inputs: Sequence[float] = ()) -> None:
-        """Call one with users' functions near the start, under these inputs. Raises TypeError or ValueError unless it
-        gives finite numbers."""
+    def at(self, owner: str, t: float, s: Sequence[float] | Vec = (), inputs: Sequence[float] = ()) -> Vec:
+        """u at t, of a law of the user at rest at s, under these inputs; u that is inputs counts as zero. Raises
+        TypeError or ValueError unless it is finite numbers."""
         if not self.users:
-            return
-        out = np.full(self.n, np.nan)
-        x = np.concatenate([np.full(self.n, self.near), np.zeros(self.n), self.parameters.real, inputs])
+            return self.constant
+        if self.fill is None:
+            return self._checked(owner, t, self.users[0](t))
+        n = len(self.constant)
+        x, out = np.array([*s, *np.zeros(n), *self.parameters.real, *inputs]), np.full(n, np.nan)
         self.fill(self.users)(t, x, out)
-        _check.array(owner, f"{self.what} at t = {t:g}", out, (self.n,), remedy="correct the function")
+        return _check.array(owner, f"{self.what} at t = {t:g}", out, (n,), remedy="correct the function")
 
     def recorded(self, owner: str) -> Recorded:
-        """The law; one without functions of users is recorded once for all forces."""
+        """The law, or function of the time, with a name in messages; one without functions of users is recorded once
+        for all forces."""
+        n = len(self.constant)
+        if self.fill is None:  # its values are checked at every call
+            fill = partial(of_time, n, lambda _, t, value: self._checked(owner, t, value))
+            return Recorded(f"{owner}: {self.what}", self.users, fill, 0, n)
         if self.users:
-            return Recorded(owner, self.users, self.fill, self.n_arguments, self.n, _REMEDY)
-        out = copy.copy(_of_library(self.fill, self.n_arguments, self.n))
-        out.owner = owner
+            return Recorded(f"{owner}: {self.what}", self.users, self.fill, self.n_arguments, n, _REMEDY)
+        out = copy.copy(_of_library(self.fill, self.n_arguments, n))
+        out.owner = f"{owner}: {self.what}"
         return out
+
+
+NONE = Load(_check.frozen(np.zeros(1)))
+
+
+def law_of(n: int, what: str, fill: Maker, *parameters: float) -> Load:
+    """A law of the library along n displacements, with constants."""
+    return Load(np.zeros(n), what, fill=fill, parameters=np.array(parameters))
 
 
 @cache
@@ -145,41 +131,22 @@ def of_numbers(law: Callable[..., Sequence[Any]]) -> Maker:
     return maker
 
 
-Load: TypeAlias = TimeFunction | MotionLaw
-"""A load along one displacement; users give a number, an input, a function of the time, or a law of the motion."""
-
-
-def time_function(owner: str, what: str, value: object, n: int = 1) -> TimeFunction:
+def time_function(owner: str, what: str, value: object, n: int = 1) -> Load:
     """A constant, an input, or a function of time; of vectors a sequence of inputs, too."""
     given = value if isinstance(value, (tuple, list)) else (value,)
     if given and all(isinstance(each, Input) for each in given):
         if len(given) != n:
             raise ValueError(f"{owner}: {what} has {n} component{'s' * (n > 1)}, got {len(given)} inputs; give {n}")
-        return TimeFunction(_check.frozen(np.zeros(n)), None, what, tuple(given))
+        return Load(_check.frozen(np.zeros(n)), what, inputs=tuple(given))
     if callable(value):
         _check.takes(owner, what, value, "t")
-        return TimeFunction(_check.frozen(np.zeros(n)), value, what)
+        return Load(_check.frozen(np.zeros(n)), what, (value,))
     remedy = f"pass {'1.0' if n == 1 else '(1.0, 2.0, 3.0)'}, or a function of the time"
-    return TimeFunction(
-        _check.frozen(_check.array(owner, what, value, () if n == 1 else (n,), remedy=remedy).reshape(n))
-    )
+    return Load(_check.frozen(_check.array(owner, what, value, () if n == 1 else (n,), remedy=remedy).reshape(n)))
 
 
-def placed(bodies: tuple[Body, ...]) -> Vec:
-    """Z (24,) of one body and the ground, or of two, at the origins of their frames, where the user placed them."""
-    parts = [np.concatenate([body.position, body.rotation.T.reshape(9)]) for body in bodies]
-    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
-    return np.concatenate([*parts, ground])[:24]
-
-
-def near(coordinate: Coordinate, bodies: tuple[Body, ...]) -> float:
-    """Its value where the bodies were placed."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # a length of zero has no rate
-        return float(coordinate.values(placed(bodies).real, np.zeros(24))[0].real)
-
-
-def load(owner: str, what: str, value: object, of: Coordinate, bodies: tuple[Body, ...], inputs: Any) -> Load:
-    """A number, an input, a function of time, or a law (t, s, rate) of a coordinate of bodies, which with `inputs` is
+def load(owner: str, what: str, value: object, of: Coordinate, inputs: Any) -> Load:
+    """A number, an input, a function of time, or a law (t, s, rate) of a coordinate, which with `inputs` is
     one of (t, s, rate, u).
 
     Raises
@@ -196,23 +163,21 @@ def load(owner: str, what: str, value: object, of: Coordinate, bodies: tuple[Bod
         return time_function(owner, what, value)
     read = None if inputs is None else read_inputs(owner, inputs)
     function = value.function if isinstance(value, CalledBack) else value
-    try:
-        signature = inspect.signature(getattr(function, "py_func", function))  # of numba's functions
-    except (TypeError, ValueError):  # functions written in C have none
-        signature = None
-    if read is None and (signature is None or _binds(signature, 1)):
+    function = getattr(function, "py_func", function)  # of numba's functions
+    if read is None and _takes(function, 1):
         return time_function(owner, what, value)
-    if signature is not None and not _binds(signature, 3 if read is None else 4):
+    if not _takes(function, 3 if read is None else 4):
         names = f"t, {of.name}, rate"
         wanted = f"(t) or ({names})" if read is None else f"({names}, u) of its inputs"
         raise TypeError(f"{owner}: {what} must be a number or a function {wanted}, got {_check.show(value)}")
     fill = partial(of_one_displacement, f"{owner}: {what}", None if read is None else tuple(read))
-    return MotionLaw(what, (value,), fill, 1, inputs=tuple((read or {}).values()), near=near(of, bodies))
+    return Load(np.zeros(1), what, (value,), fill, tuple((read or {}).values()))
 
 
-def _binds(signature: inspect.Signature, n: int) -> bool:
+def _takes(function: object, n: int) -> bool:
+    """Whether a function takes n arguments, as far as its signature says."""
     try:
-        signature.bind(*range(n))
+        _check.takes("", "", function, *"x" * n)
     except TypeError:
         return False
     return True

@@ -2,62 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from types import MappingProxyType
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
-from rbdae.forces.element import Element, Form, StateElement, composed, values_of_forms, winding_name
-from rbdae.forces.eliminated import Eliminated
+from rbdae.forces.checks import check_functions
+from rbdae.forces.element import Element, StateElement, composed
 from rbdae.inputs import Input, Sources
 from rbdae.kernels import records as kb
+from rbdae.kernels.forces.elements import displacements, forms, turns
 from rbdae.kernels.memory import of_scalars
-from rbdae.kernels.user_functions import UserFunction, of_time
+from rbdae.kernels.eliminated import Eliminated
+from rbdae.kernels.symbolic import opened
+from rbdae.kernels.user_functions import UserFunction
 from rbdae.laws.law import Recorded
 from rbdae.quantities.forms import referred
 
 # ---------------------------------------------------------------- what is packed
 
-_TURN = 2.0 * np.pi
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Winding:
-    """An internal state that counts the turns of an angle, with the forms of its sine and cosine."""
-
-    state: int
-    bodies: tuple[int, ...]
-    products: tuple[Form, ...]
-
-    def angle(self, Z: Vec) -> float:
-        """The angle in (-pi, pi] at Z (24,)."""
-        sine, cosine = values_of_forms(self.products, Z)
-        return float(np.arctan2(sine, cosine))
-
-
-class Algebraic(NamedTuple):
-    """Algebraic unknowns of one element: where its states begin, how many there are, its bodies, inputs, constants."""
-
-    of: Eliminated
-    state: int
-    n_states: int
-    bodies: tuple[int, ...]
-    inputs: tuple[int, ...]
-    constants: slice
-
-    def solved(self, t: Vec, motion: Mat, states: Mat, inputs: Vec, constants: Vec, *, near: bool = False) -> Mat:
-        """Its algebraic unknowns (m, n) at times (m,), of the natural coordinates and rates of its bodies (m, bodies,
-        24), its states (m, n_states), all inputs and all constants; `near` those that are among the states. Raises as
-        `Eliminated.solved`."""
-        m, before = len(t), self.of.at - 24 * len(self.bodies)
-        x = [motion[..., :12].reshape(m, -1), motion[..., 12:].reshape(m, -1), states[:, :before]]
-        numbers = np.concatenate([inputs[list(self.inputs)], constants[self.constants].real])
-        x += [np.zeros((m, self.of.n)), np.broadcast_to(numbers, (m, len(numbers)))]
-        return self.of.solved(t, np.concatenate(x, axis=1), states[:, before:] if near else None)
+def _forms_at(entries: Sequence[Any], e: Any, Z: Mat) -> Any:
+    """The forms of an element at the natural coordinates Z (2, 12) of its bodies."""
+    z = Z.reshape(8, 3)
+    return forms(SimpleNamespace(entries=entries), e, z, 0.0 * z)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +38,7 @@ class Packed:
     The internal states of all elements follow one another, each at the offset `state` of its element: `state_labels`
     are "force.state", `state_start` has their initial values. Of a winding that is the angle in (-pi, pi] where the
     bodies are placed; `states_at` has the one next to it in another position. `algebraic` is 1 for those that are
-    algebraic unknowns, which `unknowns` solve for at the start.
+    algebraic unknowns, which the laws of elements in `eliminated`, by number, solve for.
 
     `bodies` are those of the elements by functions with states, `inputs` what elements read from outside, and
     `element_inputs` which of them, one element after the other. `constants` are the numbers of laws, those
@@ -77,16 +48,15 @@ class Packed:
     elements: Any
     entries: Any
     functions: tuple[UserFunction, ...]
-    state_labels: tuple[str, ...] = ()
-    state_start: Vec = field(default_factory=lambda: np.zeros(0))
-    windings: tuple[Winding, ...] = ()
-    algebraic: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    unknowns: tuple[Algebraic, ...] = ()
-    bodies: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    inputs: tuple[Input, ...] = ()
-    element_inputs: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    constants: Any = field(default_factory=lambda: np.zeros(0, dtype=kb.CONSTANT))
-    constant_labels: tuple[str, ...] = ()
+    state_labels: tuple[str, ...]
+    state_start: Vec
+    algebraic: Ints
+    eliminated: Mapping[int, Eliminated]
+    bodies: Ints
+    inputs: tuple[Input, ...]
+    element_inputs: Ints
+    constants: Any
+    constant_labels: tuple[str, ...]
 
     def with_constants(self, values: Mapping[str, float]) -> Packed:
         """The same with other numbers of laws, by their labels."""
@@ -105,12 +75,18 @@ class Packed:
         """The values of the inputs where nothing else is given."""
         return np.array([each.value for each in self.inputs])
 
+    def bodies_of(self, number: int) -> Ints:
+        """The bodies of an element by functions with states."""
+        e = self.elements[number]
+        return self.bodies[e["first_body"] : e["first_body"] + e["n_bodies"]]
+
     def states_at(self, t: float, Z: Mat, inputs: Vec | None) -> Vec:
         """Internal states at the start t, with the bodies at Z (bodies and the ground, 24) and these inputs."""
         out = self.state_start.copy()
-        for winding in self.windings:
-            angle = winding.angle(Z[list(winding.bodies), :12].ravel())
-            out[winding.state] = angle + _TURN * np.round((out[winding.state] - angle) / _TURN)
+        entries = opened(self.entries)
+        for e in opened(self.elements[self.elements["winding"] == 1]):
+            (angle,) = displacements(e.shaping, _forms_at(entries, e, Z[e.body, :12]))[0]
+            out[e.state] = angle.real + turns(angle, out[e.state])
         states: Vec = self.with_unknowns(np.array([t]), Z[None], out[None], inputs)[0]
         return states
 
@@ -119,12 +95,26 @@ class Packed:
         coordinates of all bodies and the ground (m, bodies, 24); `near` those that are there."""
         out = states.copy()
         u = self.input_values if inputs is None else inputs
-        for each in self.unknowns:
-            own = out[:, each.state : each.state + each.n_states]
-            z = each.solved(t, Z[:, list(each.bodies)], own, u, self.constants["value"], near=near)
-            n = each.of.at - 24 * len(each.bodies)  # the differential ones
-            own[:, n:] = z[:, : each.n_states - n]  # there are none in explicit forms
+        for number, of in self.eliminated.items():
+            e, bodies = self.elements[number], self.bodies_of(number)
+            own = out[:, e["state"] : e["state"] + e["n_states"]]
+            z = self.solved(number, t, Z[:, bodies], own, u, near=near)
+            n = of.at - 24 * len(bodies)  # the differential ones
+            own[:, n:] = z[:, : own.shape[1] - n]  # there are none in explicit forms
         return out
+
+    def solved(self, number: int, t: Vec, motion: Mat, states: Mat, inputs: Vec, *, near: bool = False) -> Mat:
+        """The algebraic unknowns (m, n) of an element at times (m,), of the natural coordinates and rates of its bodies
+        (m, bodies, 24), its states (m, n_states) and all inputs; `near` those that are among the states. Raises as
+        `Eliminated.solved`."""
+        of, e, m = self.eliminated[number], self.elements[number], len(t)
+        before = of.at - 24 * motion.shape[1]
+        read = self.element_inputs[e["first_input"] : e["first_input"] + e["n_inputs"]]
+        constants = self.constants["value"][e["first_parameter"] : e["first_parameter"] + e["n_parameters"]]
+        x = [motion[..., :12].reshape(m, -1), motion[..., 12:].reshape(m, -1), states[:, :before]]
+        numbers = np.concatenate([inputs[read], constants.real])
+        x += [np.zeros((m, of.n)), np.broadcast_to(numbers, (m, len(numbers)))]
+        return of.solved(t, np.concatenate(x, axis=1), states[:, before:] if near else None)
 
 
 # ---------------------------------------------------------------- packing
@@ -134,7 +124,27 @@ _COINCIDE = 1e-12
 
 _REMEDY = "give jacobian=, or difference_step=1e-6 for central differences with that step"
 
+_WINDINGS = ("phi", *(f"phi{k}" for k in range(2, 1000)))
+"""Names of internal states that count full turns in one force."""
+
 _SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE, "point": kb.POINT, "turn": kb.TURN}
+
+
+class Trial(NamedTuple):
+    """Where laws are called once before a run: at `t`, with names of bodies for messages; `source` gives a function of
+    the time for an input of the system, and refuses others (ValueError)."""
+
+    t: float
+    bodies: Sequence[str]
+    source: Callable[[Input], Any]
+
+    def inputs(self, owner: str, inputs: Sequence[Input]) -> list[float]:
+        """The values of inputs."""
+        try:
+            functions = [self.source(each) for each in inputs]
+        except ValueError as error:
+            raise ValueError(f"{owner}: {error}") from None
+        return [function(self.t) for function in functions]
 
 
 def pack(
@@ -145,19 +155,26 @@ def pack(
     inputs: Sequence[Input] = (),
     sources: Sources = MappingProxyType({}),
     explicit: bool = False,
+    trial: Trial | None = None,
 ) -> Packed:
     """Pack (name of the force, element, bodies by number); `shift` are the reference points of the bodies in their
-    frames, `start` their initial (x, d1, d2, d3) with x the reference point. `explicit` forms have no algebraic
-    unknowns."""
+    frames, `start` their initial (x, d1, d2, d3), with x the reference point, and rates. `explicit` forms have no
+    algebraic unknowns. With a `trial` laws are called and checked."""
     rows = np.zeros(len(elements), dtype=of_scalars(kb.ELEMENT, scalar))
-    packing = _Packing(shift, start, [each for each in inputs if each not in sources], explicit)
-    for row, (name, element, bodies) in zip(rows, elements, strict=True):
-        row["body"] = (*bodies, len(start) - 1, len(start) - 1)[:2]
+    packing = _Packing(shift, start, [each for each in inputs if each not in sources], sources, explicit, trial)
+    for k, (name, element, bodies) in enumerate(elements):
+        rows[k]["body"] = (*bodies, len(start) - 1, len(start) - 1)[:2]
         if isinstance(element, StateElement):
-            packing.add_function(row, name, element.under(sources), bodies)
+            packing.add_function(k, rows[k], name, element, bodies)
         else:
-            packing.add_along(row, name, element.under(sources), bodies)
+            packing.add_along(rows[k], name, element)
     return packing.packed(rows, scalar)
+
+
+def _extend(row: Any, what: str, known: list[Any], new: Sequence[Any], several: str = "") -> None:
+    """Add what an element has of a list, and say in its record where."""
+    row[f"first_{what}"], row[f"n_{several or what + 's'}"] = len(known), len(new)
+    known += new
 
 
 def recorded(owner: str, what: str, function: Any, n_in: int, n_out: int, step: float | None = None) -> Recorded:
@@ -183,32 +200,44 @@ class _Slope:
 class _Packing:
     """The arrays that elements fill, one after the other."""
 
-    def __init__(self, shift: Mat, start: Mat, inputs: Sequence[Input], explicit: bool) -> None:
+    def __init__(
+        self,
+        shift: Mat,
+        start: Mat,
+        inputs: Sequence[Input],
+        sources: Sources,
+        explicit: bool,
+        trial: Trial | None,
+    ) -> None:
         self._shift, self._start, self._explicit = shift, start, explicit
+        self._sources, self._trial = sources, trial
         self._place = {each: k for k, each in enumerate(inputs)}
         self._entries: list[Any] = []
         self._functions: list[UserFunction] = []
         self._states: dict[str, tuple[float, bool]] = {}  # where they begin, and whether they are algebraic unknowns
-        self._windings: list[Winding] = []
-        self._unknowns: list[Algebraic] = []
+        self._eliminated: dict[int, Eliminated] = {}
         self._bodies: list[int] = []
         self._read: list[int] = []
         self._n_reactions = 0
         self._constants: list[tuple[str, Any]] = []
 
-    def add_function(self, row: Any, name: str, element: StateElement, bodies: tuple[int, ...]) -> None:
+    def add_function(self, k: int, row: Any, name: str, element: StateElement, bodies: tuple[int, ...]) -> None:
         """Natural forces by functions. A law that cannot be recorded with its constants as symbols has them as numbers;
         algebraic unknowns are eliminated for explicit forms."""
-        owner, explicit = f"force {name!r}", self._explicit
-        mine = self._reads(row, element.inputs)
-        row["first_body"], row["n_bodies"] = len(self._bodies), len(bodies)
-        self._bodies += bodies
+        owner, explicit, trial = f"force {name!r}", self._explicit, self._trial
+        if trial is not None:
+            names = [(*trial.bodies, None)[b] for b in bodies]
+            read = trial.inputs(owner, element.inputs)
+            check_functions(owner, element, trial.t, self._start[list(bodies)], read, names)
+        element = element.under(self._sources)
+        _extend(row, "input", self._read, [self._place[each] for each in element.inputs])
+        _extend(row, "body", self._bodies, bodies, "bodies")
         begin = np.asarray(element.start.real if np.iscomplexobj(element.start) else element.start, dtype=float)
         n, m, p = 12 * len(bodies), len(begin) - element.algebraic, np.array([*element.constants.values()])
         row["shaping"] = kb.FUNCTION
         left = element.names[:m] if explicit else element.names
         self._add_states(row, "" if element.labelled else name, left, begin, m)
-        n_in, n_out = 2 * n + len(begin) + len(mine), n + len(begin)
+        n_in, n_out = 2 * n + len(begin) + len(element.inputs), n + len(begin)
         given = element.jacobian if callable(element.jacobian) else None
         step = None if callable(element.jacobian) else element.jacobian
         law = recorded(owner, "law", element.function, n_in + len(p), n_out, step)
@@ -217,9 +246,7 @@ class _Packing:
                 raise ValueError(f"{owner}: no derivative by the constants of its law: {law.why}")
             p = p[:0]
             law = recorded(owner, "law", element.function, n_in, n_out)
-        row["first_parameter"], row["n_parameters"] = len(self._constants), len(p)
-        places = slice(len(self._constants), len(self._constants) + len(p))
-        self._constants += [*element.constants.items()][: len(p)]
+        _extend(row, "parameter", self._constants, [*element.constants.items()][: len(p)])
         n_in += len(p)
         if not element.algebraic:
             own = given is None or law.law is not None
@@ -228,8 +255,7 @@ class _Packing:
         elif law.law is None:
             raise ValueError(f"{owner}: its law cannot be recorded: {law.why}; algebraic unknowns need that")
         else:
-            of = Eliminated(owner, law, element.names[m:], 2 * n + m, begin[m:])
-            self._unknowns.append(Algebraic(of, int(row["state"]), len(left), bodies, mine, places))
+            of = self._eliminated[k] = Eliminated(owner, law, element.names[m:], 2 * n + m, begin[m:])
             whole: Any = of if explicit else law
             gone = len(element.names) - len(left)
             self._add_law(row, whole, whole.slopes, n_in - gone, n_out - gone)
@@ -238,53 +264,41 @@ class _Packing:
             potential.slope = UserFunction(_Slope(law), n, n)
             row["potential"] = potential.address
 
-    def add_along(self, row: Any, name: str, element: Element, bodies: tuple[int, ...]) -> None:
+    def add_along(self, row: Any, name: str, element: Element) -> None:
         """A law along quantities."""
-        owner, n, law, motion = f"force {name!r}", element.n, element.law, element.force
-        row["shaping"] = _SHAPES[element.shape]
-        row["forms"] = n if element.shape in ("point", "turn") else len(element.products)
+        owner, given = f"force {name!r}", element.load
+        row["shaping"], row["forms"] = _SHAPES[element.shape], len(element.products)
+        row["holonomic"], row["sign"], row["level"] = element.holonomic, element.sign, element.level
+        s = self._add_forms(row, name, element)
+        n = len(s)
+        if self._trial is not None:
+            given.at(owner, self._trial.t, s, self._trial.inputs(owner, given.inputs))
+        load = given.under(self._sources)
         row["stiffness"][:n, :n], row["damping"][:n, :n] = element.stiffness, element.damping
-        row["rest"][:n], row["constant"][:n] = element.rest, law.constant
-        for field_name in ("sign", "level", "holonomic"):
-            row[field_name] = getattr(element, field_name)
-        self._reads(row, law.inputs if motion is None else motion.inputs)
-        if law.function is not None:  # of the time, whose values are checked at every call
-            fill = partial(of_time, n, lambda _, t, value: law.checked(owner, t, value))
-            of_t = Recorded(f"{owner}: {law.what}", [law.function], fill, 0, n)
-            row["law"] = self._added(of_t, 0, n).address
-        if motion is not None:
-            load = motion.recorded(f"{owner}: {motion.what}")
-            row["first_parameter"], row["n_parameters"] = len(self._constants), len(motion.parameters)
-            self._constants += [("", value) for value in motion.parameters]
-            self._add_law(row, load, load.slopes, motion.n_arguments, motion.n)
+        row["rest"][:n], row["constant"][:n] = element.rest, load.constant
+        _extend(row, "input", self._read, [self._place[each] for each in load.inputs])
+        by_position = bool(np.any(row["stiffness"].real))
+        if load.users or load.fill:
+            _extend(row, "parameter", self._constants, [("", value) for value in load.parameters])
+            law = load.recorded(owner)
+            self._add_law(row, law, law.slopes if law.n_in else None, law.n_in, n)
+            by_position |= law.n_in > 0 and (law.law is None or law.law.reads(range(n)))  # called back, it may
         if element.reaction is not None:
             self._n_reactions += 1
             row["reaction"] = self._n_reactions  # counted as the records of friction are
-        products = self._add_forms(row, name, element, bodies)
-        if element.winding:
-            number = 0
-            while f"{name}.{winding_name(number)}" in self._states:
-                number += 1
-            self._windings.append(Winding(len(self._states), bodies, products))
+        if element.shape == "angle" and by_position:
+            free = next(each for each in _WINDINGS if f"{name}.{each}" not in self._states)
             row["winding"] = 1
-            angle = self._windings[-1].angle(self._start[list(bodies)].ravel())
-            self._add_states(row, name, (winding_name(number),), np.array([angle]), 1)
-
-    def _reads(self, row: Any, inputs: Sequence[Input]) -> tuple[int, ...]:
-        """The numbers of inputs that an element reads."""
-        mine = tuple(self._place[each] for each in inputs)
-        row["first_input"], row["n_inputs"] = len(self._read), len(mine)
-        self._read += mine
-        return mine
+            self._add_states(row, name, (free,), s, 1)
 
     def _added(self, function: Any, n_in: int, n_out: int) -> UserFunction:
         self._functions.append(UserFunction(function, n_in, n_out))
         return self._functions[-1]
 
     def _add_law(self, row: Any, law: Any, slopes: Any, n_in: int, n_out: int) -> None:
-        """A law and its Jacobian, in the record of their element."""
+        """A law and its Jacobian, if it has one, in the record of their element."""
         force = self._added(law, n_in, n_out)
-        force.slope = self._added(slopes, n_in, n_in * n_out)
+        force.slope = None if slopes is None else self._added(slopes, n_in, n_in * n_out)
         row["force"] = force.address
 
     def _add_states(self, row: Any, force: str, names: tuple[str, ...], values: Vec, n_differential: int) -> None:
@@ -296,21 +310,27 @@ class _Packing:
                 raise ValueError(f"force {force!r}: two of its internal states are called {name!r}; rename one")
             self._states[label] = float(values[k]), k >= n_differential
 
-    def _add_forms(self, row: Any, name: str, element: Element, bodies: tuple[int, ...]) -> tuple[Form, ...]:
-        """The products of the forms of an element, of the bodies' reference points."""
-        row["first"], shift = len(self._entries), [self._shift[b] for b in bodies]
-        forms = [[(referred(A, *shift), referred(B, *shift)) for A, B in form] for form in element.products]
-        self._entries += [(k, A, B) for k, form in enumerate(forms) for A, B in form]
+    def _add_forms(self, row: Any, name: str, element: Element) -> Vec:
+        """The products of the forms of an element, of the bodies' reference points. Returns its displacements at the
+        start; those that have no value count as zero."""
+        shift, Z = [self._shift[b] for b in row["body"]], self._start[row["body"], :12]
+        row["first"] = len(self._entries)
+        for k, form in enumerate(element.products):
+            self._entries += [(k, referred(A, *shift), referred(B, *shift)) for A, B in form]
         row["last"] = len(self._entries)
-        real = tuple(tuple((A.real, B.real) for A, B in form) for form in forms)
+        (e,) = opened(np.array([row]))
+        own = [SimpleNamespace(form=k, A=A.real, B=B.real) for k, A, B in self._entries[e.first :]]
+        e.first, e.last = 0, len(own)
+        q = _forms_at(own, e, Z)
         if element.shape == "root":
-            Z, sizes = self._start[list(bodies)].ravel(), [[(np.abs(A), np.abs(B)) for A, B in form] for form in real]
-            if not values_of_forms(real, Z)[0] > _COINCIDE**2 * values_of_forms(sizes, np.abs(Z))[0]:
+            sizes = [SimpleNamespace(form=k.form, A=np.abs(k.A), B=np.abs(k.B)) for k in own]
+            if not q[0] > _COINCIDE**2 * _forms_at(sizes, e, np.abs(Z))[0]:
                 raise ValueError(
                     f"force {name!r}: its two points coincide at the start, where the line between them has no "
                     "direction; move one, or use rbdae.forces.Bushing"
                 )
-        return real
+        s: Vec = displacements(e.shaping, q)[0]
+        return s
 
     def packed(self, rows: Any, scalar: Any) -> Packed:
         """The arrays of all elements."""
@@ -325,9 +345,8 @@ class _Packing:
             functions=tuple(self._functions),
             state_labels=tuple(self._states),
             state_start=begin,
-            windings=tuple(self._windings),
             algebraic=np.array(algebraic, dtype=np.int64),
-            unknowns=tuple(self._unknowns),
+            eliminated=self._eliminated,
             bodies=np.array(self._bodies, dtype=np.int64),
             inputs=tuple(self._place),
             element_inputs=np.array(self._read, dtype=np.int64),

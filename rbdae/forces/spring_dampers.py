@@ -60,4 +60,5 @@ class SpringDamper(AbstractPairForce):
         return Symbol("spring", tuple(zip(self.bodies, (self.at_a, self.at_b), strict=False)))
 
     def elements(self) -> tuple[AnyElement, ...]:
-        return (along(*self.acts_along(), self.stiffness, self.damping, self.length, self.force, -1.0),)
+        numbers = {"stiffness": self.stiffness, "damping": self.damping, "rest": self.length}
+        return (along(*self.acts_along(), load=self.force, sign=-1.0, **numbers),)

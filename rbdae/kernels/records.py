@@ -118,7 +118,6 @@ ELEMENT = np.dtype(
             "last",
             "winding",
             "holonomic",
-            "law",
             "force",
             "potential",
             "n_states",

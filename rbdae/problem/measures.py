@@ -190,16 +190,14 @@ def _of_network(view: Any, network: Network, number: int, t: Vec, Z: Mat, y: Mat
     forces, workspace = view.model.forces, view.workspace
     row = forces.elements[number]
     s = y[:, workspace.layout.s][:, row["state"] : row["state"] + row["n_states"]]
-    bodies = forces.bodies[row["first_body"] : row["first_body"] + row["n_bodies"]]
+    bodies = forces.bodies_of(number)
     motion = np.empty((len(t), len(bodies), 24))
     for k, b in enumerate(bodies):
         first = 24 * view.places[b] if b < view.model.n else -1
         motion[:, k] = GROUND if first < 0 else Z[:, first : first + 24]
     values = np.asarray(workspace.arrays["inputs"], dtype=float) if forces.inputs else np.zeros(0)
     if row["n_states"] < len(network.names):
-        names = network.names[network.n_differential :]
-        solving = next(each for each in forces.unknowns if each.of.names == names)
-        s = np.concatenate([s, solving.solved(t, motion, s, values, forces.constants["value"])], axis=1)
+        s = np.concatenate([s, forces.solved(number, t, motion, s, values)], axis=1)
     x = [motion[..., :12].reshape(len(t), -1), motion[..., 12:].reshape(len(t), -1), s]
     sources, place = view.model.system.sources, {each: k for k, each in enumerate(forces.inputs)}
     for each in network.inputs:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Vec
+from rbdae._arrays import Mat, Vec
 
 
 def point(at: Vec, sign: float, side: int) -> Vec:
@@ -17,6 +17,11 @@ def point(at: Vec, sign: float, side: int) -> Vec:
 def direction(vector: Vec, side: int) -> Vec:
     """Coefficients (8,) of a direction of one body."""
     return _side(np.array([0.0, *vector]), side)
+
+
+def axes(side: int, frame: Any = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))) -> Mat:
+    """Those of the axes of a frame in one body, by rows (3, 8)."""
+    return np.array([direction(axis, side) for axis in frame])
 
 
 def _side(c: Vec, side: int) -> Vec:

@@ -20,8 +20,8 @@ from toy_formulation import StiffJoints
 
 import rbdae
 from rbdae.forces import Bushing
-from rbdae.forces.checks import check_laws
 from rbdae.forces.element import StateElement
+from rbdae.forces.packing import Trial
 from rbdae.formulations import FORMULATIONS
 
 # a line in cases.TOY_JOINTS brings a toy under these laws
@@ -110,7 +110,7 @@ def test_names_of_states_are_checked(names, start, words):
 def test_the_start_of_states_is_checked(start, words):
     element = StateElement(max, max, ("s",), np.array(start))
     with pytest.raises(ValueError, match=f"force 'one': the start of its internal states.*{words}"):
-        check_laws([("one", element, (0, 1))], np.zeros((2, 24)), ["body"], 0.0, None)
+        pack([("one", element, (0, 1))], [np.zeros(3)] * 2, np.zeros((2, 24)), trial=Trial(0.0, ["body"], dict))
 
 
 # ---------------------------------------------------------------- a formulation

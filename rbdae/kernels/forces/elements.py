@@ -158,7 +158,7 @@ class Along(Force):
     def _has_potential(self) -> bool:
         """Whether the load has one: a constant along what is no angle."""
         e = self.e
-        return bool(e.holonomic == 1 and e.law == 0 and e.force == 0 and e.n_inputs == 0 and e.shaping != ANGLE)
+        return bool(e.holonomic == 1 and e.force == 0 and e.n_inputs == 0 and e.shaping != ANGLE)
 
     def _conserved(self) -> tuple[Any, Array]:
         """V and dV/ds."""
@@ -178,15 +178,12 @@ class Along(Force):
         return f if self._has_potential else f - self._load() * e.sign
 
     def _load(self) -> Array:
-        """u: a constant, inputs, a law of time, or one of the motion with constants and inputs, times a reaction's
-        size."""
-        m, e, n, t = self.m, self.e, len(self.s), head(self.m).time
-        if e.force != 0:
-            u = called(e.force, t, [*self.s, *self.sd, *_constants(m, e), *_read(m, e)], n)
-            return u * normals(m)[e.reaction - 1] if e.reaction > 0 else u
-        if e.law != 0:
-            return called(e.law, t, [], n)
-        return _read(m, e) if e.n_inputs else e.constant[:n]
+        """u: a constant, inputs, or a law of time, motion, constants and inputs, times a reaction's size."""
+        m, e, n = self.m, self.e, len(self.s)
+        if e.force == 0:
+            return _read(m, e) if e.n_inputs else e.constant[:n]
+        u = called(e.force, head(m).time, [*self.s, *self.sd, *_constants(m, e), *_read(m, e)], n)
+        return u * normals(m)[e.reaction - 1] if e.reaction > 0 else u
 
     def rates(self) -> Array:
         return self.sd if self.e.winding == 1 else ()

@@ -77,7 +77,7 @@ def write(
     y, bodies = np.zeros(layout.n), layout.order
     v = np.concatenate([part for b in bodies for part in _velocities(model, settings, motion, b)])
     y[layout.v] = v if selection.velocities is None else selection.velocities.S @ v
-    if layout.n_states or model.forces.unknowns:
+    if layout.n_states or model.forces.eliminated:
         y[layout.s] = model.forces.states_at(t, motion.natural, selection.inputs)
     p, R = motion.p, motion.R
     if selection.references is not None:

@@ -17,9 +17,8 @@ import numpy as np
 
 from rbdae._arrays import Bools, Ints, Mat, Vec, copied
 from rbdae.actuators.network import elements_of
-from rbdae.forces.checks import check_laws
 from rbdae.forces.element import Element, StateElement, UnderReaction
-from rbdae.forces.packing import Packed, pack
+from rbdae.forces.packing import Packed, Trial, pack
 from rbdae.inputs import Input
 from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Combination, Primitive
@@ -266,9 +265,8 @@ def _pack_forces(
             frictions.append(_friction_row(name, element.reaction, len(elements), packed, friction))
         own = element.bodies if isinstance(element, StateElement) else None
         elements.append((name, element, (a, b) if own is None else tuple(number[id(body)] for body in own)))
-    if t0 is not None and elements:
-        check_laws(elements, start.natural, [body.name for body in system.bodies], t0, system.source)
-    forces = pack(elements, shift, start.places, scalar, system.inputs, system.sources, explicit)
+    trial = None if t0 is None else Trial(t0, [body.name for body in system.bodies], system.source)
+    forces = pack(elements, shift, start.natural, scalar, system.inputs, system.sources, explicit, trial)
     return {"forces": forces, "frictions": np.array(frictions, dtype=friction)}
 
 

@@ -24,7 +24,7 @@ from rbdae._frozen import field_names, twin
 from rbdae.actuators.actuator import Points
 from rbdae.actuators.block import Block
 from rbdae.body import Body, check_inertia
-from rbdae.forces.motion_law import TimeFunction
+from rbdae.forces.motion_law import Load
 from rbdae.joints.base import AbstractJoint
 from rbdae.system import System
 
@@ -167,8 +167,8 @@ def _of_part(part: Part, wanted: str = "") -> dict[str, Parameter]:
 
 def _of_field(part: Part, field: str, value: Any) -> dict[str, Parameter]:
     """The numbers of a field; none, if it has others."""
-    if isinstance(value, TimeFunction):
-        return {} if value.function is not None else _of_law(part, field, value)
+    if isinstance(value, Load):
+        return {} if value.users or value.fill else _of_law(part, field, value)
     if isinstance(value, float):
         return {f"{part.name}.{field}": Parameter(value, part, field, lambda _, x: x)}
     if not isinstance(value, np.ndarray) or value.shape not in ((3,), (3, 3)):
@@ -181,7 +181,7 @@ def _of_field(part: Part, field: str, value: Any) -> dict[str, Parameter]:
     return out
 
 
-def _of_law(part: Part, field: str, law: TimeFunction) -> dict[str, Parameter]:
+def _of_law(part: Part, field: str, law: Load) -> dict[str, Parameter]:
     """The numbers of a constant law."""
     n = len(law.constant)
     out = {}
@@ -216,7 +216,7 @@ def _at(k: int, old: Any, x: Any) -> Any:
     return _check.frozen(np.where(np.arange(len(old)) == k, x, old))
 
 
-def _constant(k: int, old: TimeFunction, x: Any) -> TimeFunction:
+def _constant(k: int, old: Load, x: Any) -> Load:
     return dataclasses.replace(old, constant=_at(k, old.constant, x))
 
 
