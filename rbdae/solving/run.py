@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -125,12 +126,12 @@ def solve(
             checks.check_progress(progress)
             t0, t_end = checks.check_span(problem, t_span)
             problem, changes = driven(problem, inputs, t0, t_end)
-            segment, said = planned(
-                problem, t0, t_end, solver, rtol, atol, t_eval, projection, events, step, dense_output, on_singularity,
-                recentre, options,
-            )  # fmt: skip
+            asked: Any = solver, rtol, atol, t_eval, projection, events, step, dense_output, on_singularity, recentre
+            constant = isinstance(problem, Problem) and not options and {*map(type, asked)} <= _CONSTANT
+            segment, said = (_planned_again if constant else planned)(problem, t0, t_end, *asked, **options)
             chosen = "" if solver is not None else f"; no solver was named: {segment.solver} was chosen"
-            with _progress(progress, segment) as advance:
+            shown: AbstractContextManager[Any] = nullcontext(progress or None)
+            with _bar(segment) if progress and not callable(progress) else shown as advance:
                 solution = integrated(segment, said, run, changes, advance, chosen)
     except KeyboardInterrupt as error:  # also one that came when the handler was back in its place
         run.carry(error)
@@ -154,7 +155,8 @@ def planned(
     dense_output: bool,
     on_singularity: str,
     recentre: str,
-    options: dict[str, Any],
+    /,
+    **options: Any,
 ) -> tuple[Segment, dict[str, str]]:
     """The run of a call of `solve` as its first segment, checked, and the options of its solution. Raises as `solve`
     does for wrong input; what an event or a projection asks of the problem is refused when the run binds them."""
@@ -181,6 +183,10 @@ def planned(
         refuse_run(problem.workspace, t0, t_end)
     segment = Segment(solver, adapter, method, problem, request, projection, policy)
     return segment, _said(segment, keeps)
+
+
+_CONSTANT = {float, int, str, bool, type(None)}  # the same call, as in a study of many starts, is not checked again
+_planned_again: Callable[..., tuple[Segment, dict[str, str]]] = lru_cache(maxsize=1, typed=True)(planned)
 
 
 def _said(segment: Segment, keeps: bool) -> dict[str, str]:
@@ -254,7 +260,7 @@ def integrated(
     return solution
 
 
-def _clock(problem: Problem | None) -> Callable[[], tuple[float, float]]:
+def _clock(problem: Problem | None) -> Callable[[], Iterable[float]]:
     """Measure the seconds of a run from now on, of the processor and on the wall; making code does not count."""
     made = Preparation() if problem is None else problem.workspace.memory.preparation
 
@@ -262,15 +268,12 @@ def _clock(problem: Problem | None) -> Callable[[], tuple[float, float]]:
         return time.thread_time() - made.seconds, time.perf_counter() - made.wall_seconds
 
     began = now()
-    return lambda: (now()[0] - began[0], now()[1] - began[1])
+    return lambda: (b - a for a, b in zip(began, now(), strict=True))
 
 
 @contextmanager
-def _progress(wanted: bool | Callable[[float], None], segment: Segment) -> Iterator[Callable[[float], None] | None]:
-    """The value that `Request.advance` gets: None, the user's function, or a bar."""
-    if callable(wanted) or not wanted:
-        yield wanted or None
-        return
+def _bar(segment: Segment) -> Iterator[Callable[[float], None]]:
+    """A bar as the value that `Request.advance` gets."""
     tqdm = _check.package("progress=True", "tqdm.auto").tqdm
     t0, t_end = segment.request.t0, segment.request.t_end
     shape = "{l_bar}{bar}| t = {n:.4g} of {total:.4g} [{elapsed}<{remaining}]"

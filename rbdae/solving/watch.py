@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, final
@@ -230,6 +230,12 @@ def _watched(name: str) -> Any:
     return cached_property(lambda callbacks: callbacks._made(name))
 
 
+def _noted(had: set[str], kind: str, make: Callable[..., Any], *which: str) -> Any:
+    found = make(*which)
+    had.add("jacobian_data" if kind == "factors" else which[0])
+    return found
+
+
 @final
 class _Callbacks:
     """Watched callbacks in the solver's time; each is made when the adapter asks."""
@@ -241,12 +247,7 @@ class _Callbacks:
         # machine functions, of callbacks and of schemes, are not watched: their loops see what a watched callback would
         for kind in ("machine", "steps", "factors"):
             if hasattr(self._inner, kind):
-                setattr(self, kind, partial(self._noted, kind))
-
-    def _noted(self, kind: str, *which: str) -> Any:
-        found = getattr(self._inner, kind)(*which)
-        self._had.add("jacobian_data" if kind == "factors" else which[0])
-        return found
+                setattr(self, kind, partial(_noted, self._had, kind, getattr(self._inner, kind)))
 
     residual, jacobian, jacobian_data = _watched("residual"), _watched("jacobian"), _watched("jacobian_data")
     rhs, rhs_jacobian = _watched("rhs"), _watched("rhs_jacobian")
@@ -277,25 +278,24 @@ class _Callbacks:
         return of(self._had) if of is not None and self._had else ""
 
 
+def _passed(name: str) -> Any:
+    return property(lambda watched: getattr(watched._inner, name))
+
+
 @final
 class WatchedProblem:
     """A `Solvable` with watched callbacks, in the solver's time."""
 
+    formulation, kind, index, n, n_equations = map(_passed, ("formulation", "kind", "index", "n", "n_equations"))
+    labels, sparsity, differential = map(_passed, ("labels", "sparsity", "differential"))
+    variable_index = _passed("variable_index")
+    algebraic = property(lambda watched: getattr(watched._inner, "algebraic", None))
+
     def __init__(self, problem: Solvable, watch: Watch) -> None:
         self._inner = problem
         self.callbacks = _Callbacks(problem, watch)
-        self.formulation, self.kind, self.index = problem.formulation, problem.kind, problem.index
-        self.n, self.n_equations, self.labels = problem.n, problem.n_equations, problem.labels
-        self.differential, self.algebraic = problem.differential, getattr(problem, "algebraic", None)
-        self.variable_index = problem.variable_index
-        self.t0, self.y0, self.yd0 = watch.direction * problem.t0, problem.y0, problem.yd0
-        if watch.direction < 0.0:
-            self.yd0 = -np.asarray(problem.yd0)
-
-    @property
-    def sparsity(self) -> Any:
-        """The pattern of dF/dy + c dF/dyd."""
-        return self._inner.sparsity
+        self.t0, self.y0 = watch.direction * problem.t0, problem.y0
+        self.yd0 = problem.yd0 if watch.direction > 0.0 else -np.asarray(problem.yd0)
 
 
 @final
@@ -353,7 +353,8 @@ def run_once(
     """Run an adapter, in its turn: methods that keep their state in static memory run one at a time."""
     watched: Any = WatchedProblem(problem, watch)
     # overflow: in sums of squares, by which values are asked whether they are finite
-    with _turn(solver, method.shared_state, watch.pending), np.errstate(over="ignore"):
+    turn = _turn(solver, method.shared_state, watch.pending) if method.shared_state else nullcontext()
+    with turn, np.errstate(over="ignore"):
         try:
             outcome = watch.ended(adapter.run(watched, method, watch.request(request)))
         except BaseException as error:
@@ -366,14 +367,11 @@ def run_once(
 
 @contextmanager
 def _turn(solver: str, state: str, pending: Pending) -> Iterator[None]:
-    """Wait until no other thread runs with this static memory, if any, and keep others waiting.
+    """Wait until no other thread runs with this static memory, and keep others waiting.
 
     Raises RuntimeError for a run inside of a run that cannot begin at once: if it waited, two of them could wait for
     each other for ever. Raises what `pending` has.
     """
-    if not state:
-        yield
-        return
     lock, around = _turns.setdefault(state, threading.Lock()), _mine.states
     while not lock.acquire(timeout=0.0 if around else _LOOK):
         if around:
