@@ -14,9 +14,9 @@ from rbdae.forces.checks import check_functions
 from rbdae.forces.element import Element, StateElement, composed
 from rbdae.inputs import Input, Sources
 from rbdae.kernels import records as kb
+from rbdae.kernels.eliminated import Eliminated
 from rbdae.kernels.forces.elements import displacements, forms, turns
 from rbdae.kernels.memory import of_scalars
-from rbdae.kernels.eliminated import Eliminated
 from rbdae.kernels.symbolic import opened
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.laws.law import Recorded
