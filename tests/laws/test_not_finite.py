@@ -192,3 +192,12 @@ def test_a_force_that_is_not_a_number_once_or_for_good(solver, code):
         else:
             is_partial(solution, 0.0, 0.5)
         assert gust.left > 0 or times == 1, "the run does not end"
+
+
+@pytest.mark.parametrize("form", ["null-space", "index-0", "hamiltonian-eliminated"])
+def test_where_a_step_has_gone_astray_python_raises_no_more_than_machine_code(form):
+    """Python's floats raise where they divide by zero: a run of a chain of 1,000 links ended with that."""
+    problem = rbdae.formulate(rbdae.models.chain(3, planar=True), form, code="plain")
+    for factor in (0.0, 1e14, 1e160):
+        with np.errstate(all="ignore"):
+            assert not np.isfinite(problem.rhs(0.0, factor * problem.y0)).all()

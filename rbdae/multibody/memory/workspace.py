@@ -238,8 +238,11 @@ class Workspace:
         m = self._left = KernelMemory(self.head, self.arrays, {})
         *given, out = (objects(x) if isinstance(x, np.ndarray) else x for x in arguments)
         found = np.zeros(out.shape, dtype=object)
-        with np.errstate(all="ignore"):
-            kernel(m, *given, found)
+        try:
+            with np.errstate(all="ignore"):
+                kernel(m, *given, found)
+        except ArithmeticError:  # of Python's floats, where the result of machine code is not finite
+            found[...] = np.nan
         arguments[-1][...] = found
 
     def with_selection(self, selection: Selection) -> Workspace:
