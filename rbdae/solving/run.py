@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -126,9 +125,10 @@ def solve(
             checks.check_progress(progress)
             t0, t_end = checks.check_span(problem, t_span)
             problem, changes = driven(problem, inputs, t0, t_end)
-            asked: Any = solver, rtol, atol, t_eval, projection, events, step, dense_output, on_singularity, recentre
-            constant = isinstance(problem, Problem) and not options and {*map(type, asked)} <= _CONSTANT
-            segment, said = (_planned_again if constant else planned)(problem, t0, t_end, *asked, **options)
+            segment, said = planned(
+                problem, t0, t_end, solver, rtol, atol, t_eval, projection, events, step, dense_output, on_singularity,
+                recentre, options,
+            )  # fmt: skip
             chosen = "" if solver is not None else f"; no solver was named: {segment.solver} was chosen"
             shown: AbstractContextManager[Any] = nullcontext(progress or None)
             with _bar(segment) if progress and not callable(progress) else shown as advance:
@@ -155,8 +155,7 @@ def planned(
     dense_output: bool,
     on_singularity: str,
     recentre: str,
-    /,
-    **options: Any,
+    options: dict[str, Any],
 ) -> tuple[Segment, dict[str, str]]:
     """The run of a call of `solve` as its first segment, checked, and the options of its solution. Raises as `solve`
     does for wrong input; what an event or a projection asks of the problem is refused when the run binds them."""
@@ -183,10 +182,6 @@ def planned(
         refuse_run(problem.workspace, t0, t_end)
     segment = Segment(solver, adapter, method, problem, request, projection, policy)
     return segment, _said(segment, keeps)
-
-
-_CONSTANT = {float, int, str, bool, type(None)}  # the same call, as in a study of many starts, is not checked again
-_planned_again: Callable[..., tuple[Segment, dict[str, str]]] = lru_cache(maxsize=1, typed=True)(planned)
 
 
 def _said(segment: Segment, keeps: bool) -> dict[str, str]:

@@ -117,8 +117,9 @@ class Simulator:
         self.solver, _, method = solver_for(problem, solver, None)
         step = options.pop("step", self._dt if method.fixed_step else None)
         span = check_span(problem, (problem.t0, problem.t0 + self._dt))
-        asked: Any = self.solver, rtol, atol, None, projection, None, step, True, on_singularity, "due"
-        self._segment, self._said = planned(problem, *span, *asked, **options)
+        self._segment, self._said = planned(
+            problem, *span, self.solver, rtol, atol, None, projection, None, step, True, on_singularity, "due", options
+        )
         bind_projection(problem, projection)  # refuses what it cannot bind
         self._base = self._segment.problem
         self._begin(self._base)

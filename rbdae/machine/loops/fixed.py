@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from rbdae.machine.language.words import Address, Function, Vec, evaluate, room
+from rbdae.machine.language.words import Address, Function, Vec, each, evaluate, room
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.control import finite
 from rbdae.machine.loops.memory import StepMemory
@@ -283,7 +283,7 @@ def attempt(rhs: Function, context: Address, s: StepMemory) -> int:
     y = s.vectors[at.Y * m :]
     end = s.vectors[at.Y_NEW * m :]
     if s.moved != 0:
-        for i in range(s.n):  # one by one, as they were written: wider loads would wait until those are in memory
+        for i in each(m):
             y[i] = end[i]
         s.t = s.t_new
         s.moved = 0
