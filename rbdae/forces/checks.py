@@ -34,6 +34,9 @@ def check_functions(
     names, None of the ground. Raises TypeError or ValueError for a function that gives other than finite real numbers
     of the right shape; what it raises itself passes as it is."""
     start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
+    for what in ("function", "jacobian", "potential"):
+        if callable(function := getattr(element, what)):
+            _check.takes(owner, what, function, "t", "x", "out")
     x = np.concatenate([Z[:, :12].ravel(), Z[:, 12:].ravel(), start, inputs])
     n = 12 * len(Z) + len(element.names)
     _check_filling(owner, "function", element.function, t, x, n)
@@ -48,7 +51,6 @@ def _check_filling(owner: str, what: str, function: Any, t: float, x: Vec, n: in
     if not callable(function):
         return
     given, out = x.copy(), np.full(n, np.nan)
-    _check.takes(owner, what, function, "t", "x", "out")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", np.exceptions.ComplexWarning)

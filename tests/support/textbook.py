@@ -144,14 +144,14 @@ def _spring(k: Any, c: Any, rest: Any, u: Any, constant: Any, displacement: Any)
 
 def value(law: Any, t: float, sign: float = 1.0) -> tuple[Any, Array]:
     """A law at a time, a number or a function of s and sdot, and what of it is constant; times a sign."""
-    if hasattr(law, "users"):
+    if law.fill is not None:
         (user,) = law.users
         return lambda s, sd: sign * np.atleast_1d(user(t, float(s[0]), float(sd[0]))), np.zeros(1)
     if sign < 0.0:
         return tuple(-each for each in value(law, t))  # type: ignore[return-value]
-    if law.function is None:
+    if not law.users:
         return np.array(law.constant), np.array(law.constant)
-    out = np.array(law.function(t), dtype=float).reshape(-1)
+    out = np.array(law.users[0](t), dtype=float).reshape(-1)
     return out, 0.0 * out
 
 
