@@ -13,21 +13,7 @@ from inside import straight_text
 
 ROOT = Path(__file__).parents[2]
 
-DOCUMENTS = (
-    "README.md",
-    "CONTRIBUTING.md",
-    "docs/architecture.md",
-    "docs/conserving.md",
-    "docs/decisions.md",
-    "docs/equations.md",
-    "docs/euler-parameters.md",
-    "docs/forces.md",
-    "docs/inputs.md",
-    "docs/papers.md",
-    "docs/peers.md",
-    "docs/references.md",
-    "docs/rotations.md",
-)
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))))
 
 
 def text(name: str) -> str:
