@@ -1,7 +1,8 @@
 """Which formulation and which solver: measured tables for docs/which-formulation.md and docs/which-solver.md.
 
-For each class of mechanism, all pairs of form and solver run at some tolerances. The work for an error of 1e-6 at the
-end is read off these runs (`Comparison.ranking`). The closed chain of five bars runs once by each form, without projection.
+For each class of mechanism, pairs of form and solver run at some tolerances. The work for an error of 1e-6 at the
+end is read off these runs (`Comparison.ranking`).
+The closed chain of five bars runs once by each form, without projection.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/which.py [CLASS ...] [--quick] [--write]
 
