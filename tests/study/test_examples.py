@@ -70,6 +70,25 @@ def test_the_snippets_of_pages_run(page, tmp_path, monkeypatch):
             np.testing.assert_allclose(solution.events[0].t, printed, rtol=0, atol=1e-5)
 
 
+def _numbers(text):
+    return [float(number) for number in re.findall(r"-?\b\d+(?:\.\d+)?(?:e-?\d+)?", text)]
+
+
+def test_the_recipes_print_their_numbers(tmp_path, monkeypatch, capsys):
+    """In one process, in the order of the page: every number that a line of it prints stands behind the line."""
+    text = (FOLDER.parent / "docs/recipes.md").read_text(encoding="utf-8")
+    names = {"__name__": "recipes"}
+    for k, snippet in enumerate(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)):
+        path = tmp_path / f"recipe{k}.py"  # laws are recorded from their source
+        path.write_text(snippet, encoding="utf-8")
+        exec(compile(snippet, str(path), "exec"), names)
+        written = [_numbers(comment) for comment in re.findall(r"^ *print\(.*\)  # (.*)$", snippet, re.MULTILINE)]
+        printed = [_numbers(line) for line in capsys.readouterr().out.splitlines()]
+        assert written and len(printed) == len(written), snippet
+        for found, wanted in zip(printed, written, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=1e-8, err_msg=snippet)
+
+
 def _stand_in():
     """Of gymnasium, where it is not installed: the two classes that the example names."""
 
