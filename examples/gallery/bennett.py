@@ -26,8 +26,8 @@ for k, p in enumerate(corners):
     system.add_joint(Revolute(links[k - 1], links[k], at_a=p, at_b=p, axis_a=axis, axis_b=axis, name=f"hinge{k}"))
 
 problem = rbdae.formulate(system, "index-0", redundant="minimum-norm")
-t = np.linspace(0.0, 4.0, 500)
-solution = rbdae.solve(problem, (0.0, 4.0), rtol=1e-9, atol=1e-9, projection=True, t_eval=t)
+t = np.linspace(0.0, 4.0, 200)
+solution = rbdae.solve(problem, (0.0, 4.0), rtol=1e-7, atol=1e-7, projection=True, t_eval=t)
 figure, axis = plt.subplots(figsize=(8, 3.4), layout="constrained")
 for name, joint in solution.joints.items():
     axis.plot(t, np.degrees(joint.angle), label=name, ls="-" if name in ("hinge0", "hinge1") else "--", lw=2)

@@ -11,9 +11,9 @@ import numpy as np
 
 import rbdae
 
-problem = rbdae.formulate(rbdae.models.flyball_governor(), "null-space")
+problem = rbdae.formulate(rbdae.models.flyball_governor(), "index-2")
 t = np.linspace(0.0, 4.0, 600)
-solution = rbdae.solve(problem, (0.0, 4.0), solver="sundials:cvode", rtol=1e-7, atol=1e-7, t_eval=t)
+solution = rbdae.solve(problem, (0.0, 4.0), solver="sundials:ida", rtol=1e-7, atol=1e-7, t_eval=t)
 
 figure, (upper, lower) = plt.subplots(2, 1, figsize=(8, 4.8), sharex=True, layout="constrained")
 upper.plot(t, solution.states["slider"].center_of_mass[:, 2])

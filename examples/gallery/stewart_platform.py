@@ -3,7 +3,7 @@ A Stewart platform
 ==================
 
 Six legs with prescribed lengths carry a platform round a circle while it turns. The lengths come from the motion that
-is wanted; rbdae returns the forces that the legs have to push with.
+is wanted; rbdae returns the forces that the legs push or pull with.
 """
 
 import matplotlib.pyplot as plt
@@ -37,4 +37,4 @@ for k in range(6):
     axis.plot(t, -solution.joints[f"leg {k + 1}"].force, label=f"leg {k + 1}")
 axis.set(xlabel="t in s", ylabel="force of compression in N")
 figure.legend(loc="outside right center", frameon=False)
-film = solution.animate(duration=4.0, fps=10, size=(5.5, 4.5), dpi=72)
+film = solution.animate(duration=4.0, fps=10, size=(5.5, 4.5), dpi=72, elevation=20, azimuth=-60)
