@@ -20,7 +20,7 @@ for rotation, look in (("quaternion", {"lw": 4, "alpha": 0.4}), ("euler-313", {"
     way = {"on_singularity": "switch" if angles else "stop"}
     solution = rbdae.solve(problem, (0.0, 2.0), rtol=1e-9, atol=1e-9, t_eval=t, **way)
     upper.plot(t, solution.states["body"].orientation.as_matrix()[:, 2, 2], label=rotation, **look)
-angle = solution.y[:, problem.labels.index(next(label for label in problem.labels if "theta" in label))]
+angle = solution.y[:, problem.labels.index(next(label for label in problem.labels if "theta2" in label))]
 lower.plot(t, np.degrees(angle), ".", ms=2, color="tab:red")
 upper.set(ylabel="third component of d3")
 lower.set(xlabel="t in s", ylabel="middle angle in degrees")
