@@ -3,7 +3,7 @@ The Jacobian by blocks
 ======================
 
 The unknowns of a problem are positions q, velocities v and multipliers la, a block for each body and joint. The
-pattern of the iteration matrix, dF/dy + c dF/dyd, is known before a run: here that of a four-bar at index 2.
+pattern of the iteration matrix, dF/dy + c dF/dyd, is known before a run: here that of a chain at index 2.
 """
 
 import matplotlib.pyplot as plt

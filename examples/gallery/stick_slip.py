@@ -16,7 +16,7 @@ system = rbdae.System(gravity=(0, 0, -9.81))
 block = system.add_body("block", mass=1.0, inertia=(0.01,) * 3, position=(0, 0, 0), velocity=(0, 0, 0))
 floor = rbdae.joints.Prismatic(system.ground, block, axis_a=(1, 0, 0), name="floor")
 system.add_joint(floor)
-system.add_force(rbdae.forces.TranslationalSpringDamper(floor, stiffness=20.0, length=0.0))
+system.add_force(rbdae.forces.TranslationalSpringDamper(floor, stiffness=20.0))
 system.add_force(rbdae.forces.Motor(floor, force=lambda t: 20.0 * PULL * t))  # the spring's end is at PULL t
 
 
