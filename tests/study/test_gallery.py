@@ -12,7 +12,7 @@ import pytest
 import rbdae
 
 SCRIPTS = sorted((Path(__file__).parents[2] / "examples/gallery").glob("*.py"))
-BY_DAY = ("sparsity", "frequencies")
+BY_DAY = ("sparsity",)
 
 
 def test_scripts_are_short_and_begin_with_a_title():
