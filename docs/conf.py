@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "examples/papers")]
+sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "examples/papers"), str(ROOT / "docs")]
 
 import rbdae  # noqa: E402
 
 project, author = "rbdae", "the developers of rbdae"
 release = version = rbdae.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions += ["sphinx_gallery.gen_gallery"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 default_role = "code"
@@ -25,6 +26,16 @@ autodoc_member_order = "bysource"
 napoleon_use_rtype = False
 napoleon_custom_sections = [("Attributes of a class", "params_style")]
 suppress_warnings = ["ref.python"]  # `t` in a docstring is an argument, no link to one of several attributes
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "filename_pattern": "",  # every script runs
+    "image_scrapers": ("scraper",),
+    "capture_repr": (),
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+}
 
 
 def _as_mathematics(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
