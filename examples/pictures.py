@@ -4,7 +4,7 @@
 
 Writes `squeezer.png`, the mechanism with traces of the centres of mass, and `squeezer_plot.png`, the crank, the
 reaction in its bearing and energies over time. An event notes when the crank points along the first axis. With
-`--folder docs/pictures` it makes the pictures of README.md.
+`--folder docs/pictures` it makes the pictures of README.md and docs/start.md.
 """
 
 from __future__ import annotations

@@ -41,13 +41,6 @@ class System:
     gravity : (3,) array_like
         Gravitational acceleration in space, m/s^2.
 
-    Attributes
-    ----------
-    ground : Body
-        The body that does not move; joints and forces may use it.
-    bodies, joints, forces : tuples
-        In order of addition; `bodies` excludes the ground. Every joint and force has a name.
-
     Examples
     --------
     >>> from rbdae.joints import Spherical

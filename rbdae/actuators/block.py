@@ -36,7 +36,7 @@ def _no_outputs(self: Block, *_: Any) -> Any:
 
 @attrs.frozen(eq=False, slots=False, init=False, repr=False)
 class Block(AbstractForce):
-    """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p), defined by subclasses.
+    """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p), defined by subclasses::
 
         class Room(rbdae.Block):
             states = {"temperature": 293.0}
@@ -334,7 +334,7 @@ def is_number(source: Any) -> bool:
 @final
 @attrs.frozen(eq=False, slots=False, init=False, repr=False)
 class FunctionBlock(Block):
-    """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p), in one DAE with the mechanism.
+    """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p), in one DAE with the mechanism::
 
         room = system.add_block(
             rbdae.block(

@@ -18,7 +18,7 @@ from rbdae.inputs import Input
 @final
 @attrs.frozen(eq=False, slots=False, init=False, repr=False)
 class Sampled(Block):
-    """A controller with period T: at t = k T it reads its inputs and sets its outputs, held until the next sample.
+    """A controller with period T: at t = k T it reads its inputs and sets its outputs, held until the next sample::
 
         control = system.add_block(
             rbdae.Sampled(

@@ -73,8 +73,8 @@ def solve(
         constraints. The solvers continue from the projected state; sksundae's and scikits.odes' IDA and CVODE do so, by
         a restart that is counted, only where the drift exceeds `rbdae.Projection.restart_tolerance` and ten times the
         tolerance
-    events : one or more `rbdae.Event`, as ``rbdae.Event(pin.angle, above=0.5, terminal=True)``, or functions ``event(t,
-        y)``, with scipy's attributes `terminal` and `direction`
+    events : one or more `rbdae.Event`, as ``rbdae.Event(pin.angle, above=0.5, terminal=True)``, or functions
+        ``event(t, y)``, with scipy's attributes `terminal` and `direction`
     progress : True for a bar (needs tqdm), or a function that is called with the time of each step; one whose
         attribute ``now_and_then`` is true need not be: loops in machine code call it some fifty times a second
     step : step size, of fixed-step methods only

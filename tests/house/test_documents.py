@@ -13,21 +13,7 @@ from inside import straight_text
 
 ROOT = Path(__file__).parents[2]
 
-DOCUMENTS = (
-    "README.md",
-    "CONTRIBUTING.md",
-    "docs/architecture.md",
-    "docs/conserving.md",
-    "docs/decisions.md",
-    "docs/equations.md",
-    "docs/euler-parameters.md",
-    "docs/forces.md",
-    "docs/inputs.md",
-    "docs/papers.md",
-    "docs/peers.md",
-    "docs/references.md",
-    "docs/rotations.md",
-)
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))))
 
 
 def text(name: str) -> str:
@@ -100,3 +86,10 @@ def test_keys_are_in_the_bibliography():
             cited.setdefault(key, path)
     assert not cited.keys() - known, {key: cited[key] for key in cited.keys() - known}
     assert not known - cited.keys(), f"nothing cites {known - cited.keys()}"
+
+
+def test_comparisons_with_other_programs_are_tested_by_these_names():
+    found = set(re.findall(r"`(test_\w+)`", text("docs/validation.md")))
+    assert len(found) > 10
+    known = (defined_in(ROOT / f"tests/models/test_{name}.py") for name in ("other_programs", "benchmarks"))
+    assert found <= set().union(*known)

@@ -25,7 +25,7 @@ def _violation(problem: rbdae.Problem) -> float:
 
 
 def _linked(**given: Any) -> rbdae.System:
-    """README's first example: of a rotation and angular velocity are given, of b the position."""
+    """The first example of docs/start.md: of a rotation and angular velocity are given, of b the position."""
     system = rbdae.System()
     a = system.add_body(
         "a",

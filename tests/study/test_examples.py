@@ -37,14 +37,19 @@ def test_every_example_is_tested():
         assert f'load("{path.stem}")' in tested, f"{path.name} has no test"
 
 
-def test_the_readme_snippets_run(tmp_path, monkeypatch):
+PAGES = ("README.md", *(f"docs/{name}.md" for name in ("start", "quantities", "inputs", "rotations")))
+"""Pages with examples; the code of docs/equations.md has a test of its own."""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_snippets_of_pages_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    text = (FOLDER.parent / page).read_text(encoding="utf-8")
     snippets = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert snippets
     for snippet in snippets:
         names = {}
-        exec(compile(snippet, "README.md", "exec"), names)
+        exec(compile(snippet, page, "exec"), names)
         if "solution" not in names:  # a motion in closed form: |v| = |Omega x (0, 0.5, 0)|
             x, _, z = names["Omega"].T
             np.testing.assert_allclose(np.linalg.norm(names["tip"], axis=1), 0.5 * np.hypot(x, z), rtol=1e-12)
@@ -54,11 +59,34 @@ def test_the_readme_snippets_run(tmp_path, monkeypatch):
         energy = solution.energy
         assert np.abs(energy.balance).max() < 1e-5 * abs(energy.total[0])
         assert solution.drift.position.max() < 1e-12
-        written = re.findall(r"\(\"(\w+\.\w+)\"\)(?=\n|  #)", snippet)
+        written = re.findall(r"\(\"([\w-]+\.\w+)\"\)(?=\n|  #)", snippet)
         assert written and all((tmp_path / name).exists() for name in written), written
+        if "run" in names:  # of IDA by hand: the run that rbdae drives
+            angle = names["problem"].joints(names["run"].t, names["run"].y)["revolute-1"].angle[-1]
+            turns = (angle - solution.joints["revolute-1"].angle[-1]) / (2.0 * np.pi)
+            assert abs(turns - round(turns)) < 1e-5
         if "events=" in snippet:
             printed = [float(t) for t in re.findall(r"0\.\d+", snippet.split("print(solution.events[0].t)")[1])[:3]]
             np.testing.assert_allclose(solution.events[0].t, printed, rtol=0, atol=1e-5)
+
+
+def _numbers(text):
+    return [float(number) for number in re.findall(r"-?\b\d+(?:\.\d+)?(?:e-?\d+)?", text)]
+
+
+def test_the_recipes_print_their_numbers(tmp_path, monkeypatch, capsys):
+    """In one process, in the order of the page: every number that a line of it prints stands behind the line."""
+    text = (FOLDER.parent / "docs/recipes.md").read_text(encoding="utf-8")
+    names = {"__name__": "recipes"}
+    for k, snippet in enumerate(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)):
+        path = tmp_path / f"recipe{k}.py"  # laws are recorded from their source
+        path.write_text(snippet, encoding="utf-8")
+        exec(compile(snippet, str(path), "exec"), names)
+        written = [_numbers(comment) for comment in re.findall(r"^ *print\(.*\)  # (.*)$", snippet, re.MULTILINE)]
+        printed = [_numbers(line) for line in capsys.readouterr().out.splitlines()]
+        assert written and len(printed) == len(written), snippet
+        for found, wanted in zip(printed, written, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=1e-8, err_msg=snippet)
 
 
 def _stand_in():
@@ -163,9 +191,9 @@ def test_ida_by_hand():
         np.testing.assert_allclose(found["spherical-1"][body].force[-1], side.force[-1], rtol=0, atol=1e-5 * size)
 
 
-def test_the_readme_calls_machine_functions_as_they_are():
+def test_machine_functions_are_called_as_a_page_says():
     """All their names, and the call by ctypes."""
-    text = (FOLDER.parent / "README.md").read_text(encoding="utf-8").split("### Loops in C")[1].split("\n### ")[0]
+    text = (FOLDER.parent / "docs/by-hand.md").read_text(encoding="utf-8").split("## Loops in C")[1].split("\n## ")[0]
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
     with pytest.raises(ValueError, match="choose from") as refused:
         problem.callbacks.machine("all")

@@ -1,0 +1,47 @@
+"""The site: `python -m sphinx -W -b dirhtml docs build/site`, or tools/site."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "examples/papers"), str(ROOT / "docs")]
+
+import rbdae  # noqa: E402
+
+project, author = "rbdae", "the developers of rbdae"
+release = version = rbdae.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions += ["sphinx_gallery.gen_gallery"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+default_role = "code"
+html_theme = "pydata_sphinx_theme"
+html_title = "rbdae"
+html_theme_options = {"navigation_with_keys": False, "show_nav_level": 2, "secondary_sidebar_items": ["page-toc"]}
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+napoleon_use_rtype = False
+napoleon_custom_sections = [("Attributes of a class", "params_style")]
+suppress_warnings = ["ref.python"]  # `t` in a docstring is an argument, no link to one of several attributes
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "filename_pattern": "",  # every script runs
+    "image_scrapers": ("scraper",),
+    "capture_repr": (),
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+}
+
+
+def _as_mathematics(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """|v| in a docstring is a norm, no substitution."""
+    lines[:] = [line if "``" in line else line.replace("|", r"\|") for line in lines]
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-process-docstring", _as_mathematics)
