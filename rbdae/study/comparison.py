@@ -151,8 +151,8 @@ class Comparison:
         Parameters
         ----------
         curves : pairs of form and solver as in `Case.curve`, such as
-            ``("index-0, quaternion, angular", "scipy:DOP853")``; None for the best of each formulation. A dict of such lists gives a column of panels for
-            each under its heading, with the same colour for a form in all of them
+            ``("index-0, quaternion, angular", "scipy:DOP853")``; None for the best of each formulation. A dict of such
+            lists gives a column of panels for each under its heading, with the same colour for a form in all of them
 
         Raises
         ------
