@@ -376,6 +376,13 @@ def machine() -> str:
     return f"{datetime.date.today()}, {cpu}, Python {platform.python_version()}"
 
 
+def both_tables(stamp: str, found: dict[str, dict[tuple[str, str], dict[str, Any]]], side: int, partner: str) -> str:
+    """The tables of times and of evaluations of forms (`side` 0) or solvers (1)."""
+    times = f"Processor time over the least of the column, with {partner}:"
+    counts = "Evaluations (residuals or right-hand sides) likewise:"
+    return "\n\n".join((stamp, times, table(found, side, "seconds"), counts, table(found, side, "evaluations")))
+
+
 def main(argv: list[str] | None = None) -> None:
     """Measure, print, and write with `--write`."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -398,26 +405,9 @@ def main(argv: list[str] | None = None) -> None:
             print(f"{name}: {time.process_time() - began:.0f} s", flush=True)
     how = "`--quick`: tolerances 1e-5, 1e-7, 1e-9, each timed once" if given.quick else "seven tolerances, timed thrice"
     stamp = f"Measured by `benchmarks/which.py` ({how}): {machine()}."
-    forms = "\n\n".join(
-        (
-            stamp,
-            "Processor time over the least of the column, with the best solver for the form:",
-            table(found, 0, "seconds"),
-            "Evaluations (residuals or right-hand sides) likewise:",
-            table(found, 0, "evaluations"),
-        )
-    )
-    solvers = "\n\n".join(
-        (
-            stamp,
-            "Processor time over the least of the column, with the best form for the solver:",
-            table(found, 1, "seconds"),
-            "Evaluations (residuals or right-hand sides) likewise:",
-            table(found, 1, "evaluations"),
-            "Pairs that do not reach the error:",
-            failures(found),
-        )
-    )
+    forms = both_tables(stamp, found, 0, "the best solver for the form")
+    solvers = both_tables(stamp, found, 1, "the best form for the solver")
+    solvers += f"\n\nPairs that do not reach the error:\n\n{failures(found)}"
     print(forms, solvers, f"{time.process_time() - began:.0f} s of processor time", sep="\n\n")
     if given.write:
         put("which-formulation.md", "chain", f"{stamp}\n\n{chain}")
