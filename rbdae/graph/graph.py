@@ -108,6 +108,13 @@ class Graph:
         self._numbers: dict[Node, int] = {}
         self._constants: dict[Constant, int] = {}
 
+    def copy(self) -> Graph:
+        """The same nodes, to which others may be added."""
+        out = Graph()
+        out.nodes, out.slopes = [*self.nodes], dict(self.slopes)
+        out._numbers, out._constants = dict(self._numbers), dict(self._constants)
+        return out
+
     def node(self, *node: Any) -> int:
         """The number of a node, which is added unless it exists."""
         return self._numbered(node)

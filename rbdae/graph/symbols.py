@@ -7,6 +7,7 @@ values, and is noted as a *guard*: the recording holds wherever all guards have 
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Self, final
@@ -42,6 +43,13 @@ class Recorder:
         self.functions: list[Any] = []
         self._known: dict[int, Any] = {}
         self._most = most_nodes
+
+    def copy(self) -> Recorder:
+        """What has been recorded, with a graph and guards of its own."""
+        out = copy.copy(self)
+        out.graph, out.guards = self.graph.copy(), dict(self.guards)
+        out.functions, out._known = [*self.functions], dict(self._known)
+        return out
 
     def inputs(self, name: str) -> Any:
         """The symbols of an input vector, an array of objects."""

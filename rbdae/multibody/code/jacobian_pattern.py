@@ -15,7 +15,7 @@ from rbdae.machine.cache import say_once
 from rbdae.machine.function import Shapes
 from rbdae.multibody.elements.elements import pattern_of_elements
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.derived import derivative_rows
+from rbdae.multibody.recorded.derived import derived
 from rbdae.multibody.recorded.recording import MOST_NODES, Pattern, recording_point
 
 _MOST_BODIES = 1000
@@ -47,6 +47,6 @@ def _recorded(workspace: Workspace, n_equations: int) -> tuple[Ints, Ints]:
     n = workspace.layout.n
     shapes: Shapes = {"y": (n,), "yd": (n,), "out": (n_equations,)}
     kernel = workspace.settings.kernels.jacobian
-    _, found = derivative_rows(workspace, kernel, shapes, recording_point(workspace, shapes), MOST_NODES)
+    found = derived(workspace, kernel, shapes, recording_point(workspace, shapes), MOST_NODES).rows
     rows = np.repeat(np.arange(n_equations), [len(row) for row in found])
     return rows, np.array([j for row in found for j in row], dtype=np.int64)

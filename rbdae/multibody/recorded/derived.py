@@ -7,12 +7,15 @@ x is differentiated by the residual r(x, y) of this system,
 
 with the factors that the kernel has left: a sweep through the factorisation has half as many operations again. The
 guards are those of what is differentiated.
+
+A pattern, the code of its data and that of its factors ask for the same derivative one after the other: the last one is
+kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,21 +23,38 @@ from rbdae._arrays import Vec
 from rbdae.formulations.base import Callback, Derivative, Explicit
 from rbdae.formulations.explicit import balance
 from rbdae.graph.derivatives import inputs_of, tangents
+from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.replacing import replaced
-from rbdae.graph.symbols import Recorder
+from rbdae.graph.symbols import NotStraight, Recorder
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.linear.columns import solve_columns
 from rbdae.kernels.memory import multipliers, normals, solution
+from rbdae.multibody.memory.contents import contents
+from rbdae.multibody.memory.saddle_order import order_for
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import (
-    Pattern,
-    Recording,
-    Run,
-    run,
-)
+from rbdae.multibody.recorded.recording import Pattern, Recording, Run, recording_of, run
 
 Rows = list[dict[int, int]]
 """Nodes of a matrix by row and column."""
+
+
+class Derived(NamedTuple):
+    """What has been recorded of a kernel and of its derivative, by rows the nodes of the entries that are not zero
+    whatever the state; `length` are the nodes that the kernel has made on its way."""
+
+    recorder: Recorder
+    loaded: LoadedNumbers | None
+    rows: Rows
+    length: int
+
+    def copy(self) -> Derived:
+        """One for another recording, whose nodes come into a graph of its own."""
+        return self._replace(recorder=self.recorder.copy())
+
+
+_last: tuple[Any, Derived] | None = None
+_MOST_KEPT = 200_000
+"""Nodes of the graph that is kept, some fifty megabytes."""
 
 
 def recorded_kernel(
@@ -59,25 +79,50 @@ def recorded_kernel(
         return ran.recording(ran.nodes(ran.out.ravel()))
     n = workspace.layout.n
     n_rows = shapes["out"][0] if pattern is None else max(n, int(pattern.rows.max()) + 1)
-    ran, found = derivative_rows(workspace, kernel, {**shapes, "out": (n_rows,)}, point, most_nodes)
-    zero = ran.recorder.graph.const(0.0)
+    found = derived(workspace, kernel, {**shapes, "out": (n_rows,)}, point, most_nodes)
+    zero = found.recorder.graph.const(0.0)
     if pattern is None:
-        entries = [row.get(j, zero) for row in found for j in range(shapes["out"][1])]
+        entries = [row.get(j, zero) for row in found.rows for j in range(shapes["out"][1])]
     else:
         places = zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True)
-        entries = [found[i].get(j, zero) for i, j in places]
-    return ran.recording(entries)
+        entries = [found.rows[i].get(j, zero) for i, j in places]
+    return recording_of(workspace, found.recorder, found.loaded, entries)
 
 
-def derivative_rows(
+def derived(
     workspace: Workspace,
     kernel: Derivative,
     shapes: dict[str, tuple[int, ...]],
     point: tuple[float, Vec, Vec, float],
     most_nodes: int,
-) -> tuple[Run, Rows]:
-    """The run of the kernel on symbols, and by rows the nodes of dF/dy + c dF/dyd, of dF/du or of dF/dp, that are not
-    zero whatever the state; `shapes` has that of F as `out`."""
+) -> Derived:
+    """A kernel on symbols, and dF/dy + c dF/dyd, dF/du or dF/dp; `shapes` has that of F as `out`. Raises NotStraight as
+    `recorded_kernel`."""
+    global _last
+    memory, (t, y, yd, c) = workspace.memory, point
+    at = (y, yd, workspace.first_numbers, *([workspace.open_numbers.values] if memory.opened else []))
+    order = order_for(workspace, kernel)
+    key = contents(memory), workspace.structure, kernel, shapes["out"], order, t, c, *(x.tobytes() for x in at)
+    known, found = _last, None
+    if known is not None and known[0] == key:
+        found = known[1].copy()
+    if found is None:
+        found = _derived(workspace, kernel, shapes, point, most_nodes)
+        whole = kernel.by == "state" and not found.recorder.functions
+        if whole and len(found.recorder.graph.nodes) <= _MOST_KEPT:
+            _last = key, found.copy()
+    if found.length > most_nodes:
+        raise NotStraight(f"more than {most_nodes} operations")
+    return found
+
+
+def _derived(
+    workspace: Workspace,
+    kernel: Derivative,
+    shapes: dict[str, tuple[int, ...]],
+    point: tuple[float, Vec, Vec, float],
+    most_nodes: int,
+) -> Derived:
     n = workspace.layout.n
     ran = run(workspace, kernel.of, shapes, point, most_nodes)
     recorder, g = ran.recorder, ran.recorder.graph
@@ -97,7 +142,8 @@ def derivative_rows(
         seeds |= _of_normals(ran, seeds, len(by))
     if "yd" in shapes and kernel.by == "state":
         seeds |= {node: {j: c} for j, node in enumerate(inputs_of(g, "yd", n))}
-    return ran, tangents(g, outputs, seeds)
+    length = len(g.nodes)
+    return Derived(recorder, ran.loaded, tangents(g, outputs, seeds), length)
 
 
 def _of_solution(

@@ -106,9 +106,15 @@ class Run:
 
     def recording(self, outputs: list[int]) -> Recording:
         """What has been recorded, with its results."""
-        recorder = self.recorder
-        alike = _alike(self._workspace, recorder)
-        return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, alike, self.loaded)
+        return recording_of(self._workspace, self.recorder, self.loaded, outputs)
+
+
+def recording_of(
+    workspace: Workspace, recorder: Recorder, loaded: LoadedNumbers | None, outputs: list[int]
+) -> Recording:
+    """What has been recorded, with its results."""
+    alike = _alike(workspace, recorder)
+    return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, alike, loaded)
 
 
 def run(
