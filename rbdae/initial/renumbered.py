@@ -32,7 +32,7 @@ from rbdae.multibody.system.model import Model, with_numbers
 from rbdae.multibody.system.parameters import Changed, Parameter
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.problem.start import Assembly, consistent_start
+from rbdae.problem.start import Assembly, Change, consistent_start
 from rbdae.problem.switches import with_pivot_floor
 from rbdae.system import System
 
@@ -134,12 +134,15 @@ def _weighed(velocities: Velocities, bodies: Any, before: Assembly) -> Assembly 
     known, stated, M = velocities.known, velocities.stated, weighed(velocities.of_unit_mass, bodies)
     least = known.of_least_energy(stated, M)
     rate = velocities.rates(np.hstack([least.xd, least.om]))
-    agree = largest(rate) <= EXACT * known.model.scales.rate
-    used = least if agree else velocities.nearest(M)
-    changes = () if agree else changes_of(known.model, stated, used)
+    changes: tuple[Change, ...] = ()
+    if largest(rate) <= EXACT * known.model.scales.rate:
+        used, rate = least, velocities.joints.rates(least.at(known.arms))  # rounding, as a search reports it
+    else:
+        used, rate = velocities.nearest(M), rate * velocities.joints.sizes
+        changes = changes_of(known.model, stated, used)
     if bool(changes) != bool(before.changes):
         return None
-    gaps = before.gap, largest(rate * velocities.joints.sizes)
+    gaps = before.gap, largest(rate)
     # what unknown velocities cannot do, and so the disagreement, is the same for all masses
     told = before.redundant, changes, before.disagreement
     return report(known.model, velocities.before, used.at(known.arms), gaps, before.steps, *told)

@@ -154,7 +154,8 @@ def _part(array: Any) -> Part:
     loaded = rows[i, j]
     group, size = np.where(same[j], 0, 1 + i * (len(columns.fields) + 1) + columns.field_of[j]), sizes[i, j]
     by, new = np.lexsort((size, group)), np.ones(len(i), dtype=bool)
-    new[1:] = (np.diff(group[by]) != 0) | (np.diff(size[by]) != 0.0)
+    group, size = group[by], size[by]
+    new[1:] = (group[1:] != group[:-1]) | (size[1:] != size[:-1])
     first, number = by[new], np.empty(len(i), dtype=np.int64)
     number[by] = np.cumsum(new) - 1
     order = np.argsort(first)  # as they are met
