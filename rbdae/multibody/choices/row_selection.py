@@ -104,8 +104,8 @@ class Dependence(NamedTuple):
         A, kept = unit_rows(model, G), np.delete(np.arange(len(G)), dropped)
         turning, gone = model.scales.turning, list(dropped)
         points = np.sum(A[:, ~turning] ** 2, axis=1) / model.scales.length**2
-        sizes: Mat = np.stack([points, np.sum(A[:, turning] ** 2, axis=1)], axis=1)
-        c: Mat = np.linalg.lstsq(A[kept].T, A[gone].T, rcond=None)[0]
+        sizes: Mat = np.array([points, np.sum(A[:, turning] ** 2, axis=1)]).T
+        c = np.asarray(np.linalg.lstsq(A[kept].T, A[gone].T, rcond=None)[0])
         return cls(c, sizes[kept], sizes[gone])
 
     def strength(self, bodies: Any) -> float:
