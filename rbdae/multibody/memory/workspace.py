@@ -222,7 +222,10 @@ class Workspace:
     @property
     def code_calls_python(self) -> bool:
         """Whether code of the model calls one: laws that are recorded it does not."""
-        return any(function.law is None for function in self.user_functions)
+        known = self.memory.known
+        if "code calls" not in known:
+            known["code calls"] = any(function.law is None for function in self.user_functions)
+        return bool(known["code calls"])
 
     def raising(self, kernel: Callable[..., None]) -> Callable[..., None]:
         """The kernel, and then what the user's Python functions have raised in it."""
