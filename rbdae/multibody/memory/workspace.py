@@ -207,6 +207,12 @@ class Workspace:
         """A name of these."""
         return b"".join(x.tobytes() for x in self.rounded)
 
+    @cached_property
+    def place(self) -> bytes:
+        """A name of these for what depends on positions alone: velocities may follow from masses."""
+        numbers, y, selection = self.rounded
+        return b"".join(x.tobytes() for x in (numbers, y[self.layout.q], selection))
+
     # ------------------------------------------------------------ kernels
 
     @property
