@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final, TypeAlias, final
 
 import numpy as np
@@ -51,14 +52,13 @@ _TURNS = np.arange(6) >= 3
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Known:
     """The known part of a model's start; arrays (n, 6) bool of (x, rotation) of all bodies.
 
     Parameters
     ----------
     model : Model
-    bodies : records of the bodies in the order of addition, of which masses are those of the metric
     arms : (n, 3); the points to which the equations refer, from the origins of the body frames
     free : what can move at all: not the position of a body with a pivot
     placed, moving : what the user gave of positions, and of velocities
@@ -66,7 +66,6 @@ class Known:
     """
 
     model: Model
-    bodies: Any
     arms: Mat
     free: Bools
     placed: Bools
@@ -82,7 +81,6 @@ class Known:
         arms = np.array([body.reference for body in bodies])
         return cls(
             model,
-            model.bodies[: model.n],
             arms,
             free,
             np.repeat(given[:, :2], 3, axis=1),
@@ -104,10 +102,11 @@ class Known:
         """The same with the positions of another motion, and unknown velocities of the least kinetic energy."""
         return self.of_least_energy(replace(self.stated(), x=placed.x, p=placed.p))
 
-    def of_least_energy(self, motion: BodyMotion) -> BodyMotion:
-        """The motion with other unknown velocities, those of the least kinetic energy beside all others; without the
-        joints, body by body: M_uu v_u = -M_uk v_k. What is held has the velocities of the motion, and so have bodies
-        without joints, which move as they are told: without a given angular velocity they do not turn.
+    def of_least_energy(self, motion: BodyMotion, M: Mat | None = None) -> BodyMotion:
+        """The motion with other unknown velocities, those of the least kinetic energy beside all others, by the model's
+        masses or these (n, 6, 6); without the joints, body by body: M_uu v_u = -M_uk v_k. What is held has the
+        velocities of the motion, and so have bodies without joints, which move as they are told: without a given
+        angular velocity they do not turn.
 
         The energy of unknown velocities v_u + d is that of v_u and d^T M_uu d / 2: of all velocities on the constraints
         those have the least energy that have the least mass-weighted distance from here.
@@ -118,14 +117,14 @@ class Known:
         v = np.where(unknown, 0.0, np.hstack([motion.xd, motion.om]))
         if not self.arms.any():  # M_uk = 0
             return motion.moving(v)
-        M = self.masses(motion.R)
+        M = self.masses(motion.R) if M is None else M
         push = np.where(unknown, np.einsum("nij,nj->ni", M, v), 0.0)
         v -= np.linalg.solve(np.where(unknown[:, :, None] & unknown[:, None, :], M, np.eye(6)), push[:, :, None])[
             ..., 0
         ]
         return motion.moving(v)
 
-    @property
+    @cached_property
     def jointed(self) -> Bools:
         """(n, 1), which bodies have joints."""
         out = np.zeros((self.model.n + 1, 1), dtype=bool)  # the ground, too, which is left out again
@@ -134,13 +133,16 @@ class Known:
 
     def masses(self, R: Mat) -> Mat:
         """(n, 6, 6) mass matrices in the velocities of the origins, at rotations R (n, 3, 3)."""
-        mass, eye = self.bodies["mass"][:, None, None], np.eye(3)
-        T = R @ np.swapaxes(cross(eye, self.arms[:, None]), 1, 2)  # reference points move with xd + T om
-        M = np.empty((self.model.n, 6, 6))
-        M[:, :3, :3], M[:, :3, 3:] = mass * eye, mass * T
-        M[:, 3:, :3] = np.swapaxes(M[:, :3, 3:], 1, 2)
-        M[:, 3:, 3:] = np.swapaxes(T, 1, 2) @ M[:, :3, 3:] + self.bodies["inertia"]
-        return M
+        return weighed(self.of_unit_mass(R), self.model.bodies[: self.model.n])
+
+    def of_unit_mass(self, R: Mat) -> Mat:
+        """The same of unit masses without inertia at the reference points."""
+        T = R @ np.swapaxes(cross(np.eye(3), self.arms[:, None]), 1, 2)  # these move with xd + T om
+        out = np.empty((self.model.n, 6, 6))
+        out[:, :3, :3], out[:, :3, 3:] = np.eye(3), T
+        out[:, 3:, :3] = Tt = np.swapaxes(T, 1, 2)
+        out[:, 3:, 3:] = Tt @ T
+        return out
 
     def position_moves(self) -> list[Bools]:
         """The coordinates that may move to close the joints, the cheapest first: unknown positions, unknown
@@ -154,6 +156,13 @@ class Known:
         """Whether all that may move is of one kind."""
         told = self.moving[self.free]
         return len(self.position_moves()) < 2 and bool(told.all() or not told.any())
+
+
+def weighed(unit: Mat, bodies: Any) -> Mat:
+    """(n, 6, 6) mass matrices by those of unit masses and records of bodies in the order of addition."""
+    M = bodies["mass"][:, None, None] * unit
+    M[:, 3:, 3:] += bodies["inertia"]
+    return np.asarray(M)
 
 
 def turned(p: Mat, turns: Mat) -> Mat:

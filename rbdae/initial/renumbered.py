@@ -17,12 +17,12 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
 from rbdae.body import Body
-from rbdae.initial.given import Known, changes_of, report
+from rbdae.initial.given import Known, changes_of, report, weighed
 from rbdae.initial.joints import EXACT, Joints, largest
 from rbdae.initial.start import LARGEST
 from rbdae.initial.velocities import Velocities
 from rbdae.joints.base import AbstractJoint
-from rbdae.multibody.choices.row_selection import strength
+from rbdae.multibody.choices.row_selection import Dependence
 from rbdae.multibody.choices.selection import KeptRows, Selection
 from rbdae.multibody.choices.states import write
 from rbdae.multibody.memory.memory import Preparation
@@ -32,7 +32,7 @@ from rbdae.multibody.system.model import Model, with_numbers
 from rbdae.multibody.system.parameters import Changed, Parameter
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.problem.start import Assembly, consistent_start
+from rbdae.problem.start import Assembly, Change, consistent_start
 from rbdae.problem.switches import with_pivot_floor
 from rbdae.system import System
 
@@ -64,7 +64,7 @@ def renumbered(problem: Problem, new: Changed, *, held: bool) -> Problem | None:
             return None
         assembly, rows = found, _as_strong(problem, model, found)
         y0 = regular = _written(problem, model, assembly)
-    workspace = Workspace(old.memory.renumbered(model, regular), old.selection)
+    workspace = Workspace(old.memory.renumbered(model, regular), old.selection, old)
     workspace.open_numbers = old.open_numbers.changed(workspace.open_numbers.arrays)
     if rows.pivot_floor is not None and not constants:
         rows = with_pivot_floor(workspace, rows, problem.t0, y0)
@@ -78,7 +78,7 @@ def _selecting(workspace: Workspace, selection: Selection) -> Workspace:
     """A workspace whose memory has the numbers of a selection, and code of its own."""
     numbers = workspace.with_selection(selection).numbers
     memory = replace(workspace.memory, numbers=numbers, recorded={}, preparation=Preparation())
-    out = Workspace(memory, selection)
+    out = Workspace(memory, selection, workspace)
     out.open_numbers = workspace.open_numbers
     return out
 
@@ -131,12 +131,15 @@ def _velocities(problem: Problem) -> Velocities | bool:
 def _weighed(velocities: Velocities, bodies: Any, before: Assembly) -> Assembly | None:
     """The assembly with the velocities that belong to the masses of these records, in the order of addition; None
     where given ones agree with the joints for some masses alone."""
-    known, stated = replace(velocities.known, bodies=bodies), velocities.stated
-    least = known.of_least_energy(stated)
-    rate = velocities.joints.rates(least.at(known.arms))
-    agree = largest(rate / velocities.joints.sizes) <= EXACT * known.model.scales.rate
-    used = least if agree else velocities.nearest(known)
-    changes = () if agree else changes_of(known.model, stated, used)
+    known, stated, M = velocities.known, velocities.stated, weighed(velocities.of_unit_mass, bodies)
+    least = known.of_least_energy(stated, M)
+    rate = velocities.rates(np.hstack([least.xd, least.om]))
+    changes: tuple[Change, ...] = ()
+    if largest(rate) <= EXACT * known.model.scales.rate:
+        used, rate = least, velocities.joints.rates(least.at(known.arms))  # rounding, as a search reports it
+    else:
+        used, rate = velocities.nearest(M), rate * velocities.joints.sizes
+        changes = changes_of(known.model, stated, used)
     if bool(changes) != bool(before.changes):
         return None
     gaps = before.gap, largest(rate)
@@ -147,12 +150,14 @@ def _weighed(velocities: Velocities, bodies: Any, before: Assembly) -> Assembly 
 
 def _as_strong(problem: Problem, model: Model, assembly: Assembly) -> KeptRows:
     """The kept rows, with their strength by the radius of gyration of other masses."""
-    rows = problem.selection.rows
+    rows, known = problem.selection.rows, problem.workspace.memory.known
     if assembly is problem.assembly or not rows.dropped:
         return rows
-    velocities: Velocities = problem.workspace.memory.known["velocities"]
-    strong = strength(model, velocities.joint_matrix, rows.dropped)
-    return replace(rows, strength=strong)
+    key = "dependence", rows.dropped
+    if key not in known:
+        known[key] = Dependence.of(model, known["velocities"].joint_matrix, rows.dropped)
+    found: Dependence = known[key]
+    return replace(rows, strength=found.strength(model.bodies[: model.n]))
 
 
 def _records(model: Model) -> tuple[int, ...]:

@@ -197,7 +197,7 @@ class _Search:
         known, placed = self.known, here.at(-self.known.arms)
         velocities = Velocities.of(known, self.joints, replace(known.stated(), x=placed.x, p=placed.p))
         self._velocities = velocities
-        return velocities.nearest(known).at(known.arms)
+        return velocities.nearest(known.masses(placed.R)).at(known.arms)
 
     def _nearest_positions(self, motion: BodyMotion) -> BodyMotion:
         """The nearest positions on the constraints, by the sparse projection."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
 import numpy as np
 
@@ -98,35 +98,67 @@ class Velocities:
         given = self.N[(self.known.free & self.known.moving).ravel()]
         return bool(np.linalg.matrix_rank(given, tol=_FREE) == self.N.shape[1])
 
+    @cached_property
+    def of_unit_mass(self) -> Mat:
+        """`Known.of_unit_mass` at these positions."""
+        return self.known.of_unit_mass(self.stated.R)
+
+    def rates(self, v: Mat) -> Vec:
+        """gdot of the joints over the sizes of equations, (rows,), at velocities (n, 6) that are the stated ones where
+        nothing may change."""
+        free = self.known.free & ~(self.known.moving & self.known.held)
+        return np.asarray(self.g_t + self.G @ (np.where(free, v, 0.0).ravel() / self.units))
+
     def contradiction(self) -> Vec:
         """gdot of the joints, (rows,), that no change of unknown velocities can bring to zero."""
-        known, told = self.known, np.hstack([self.stated.xd, self.stated.om])
+        known = self.known
         unknown = (known.free & ~known.moving).ravel()
-        changing = np.where(known.free & known.moving & ~known.held, told, 0.0).ravel()
-        rest = self.g_t + self.G @ (changing / self.units)
+        rest = self.rates(np.where(known.moving, self._told, 0.0))
         change = np.linalg.lstsq(self.G[:, unknown], rest, rcond=_RANK)[0]
         return np.asarray((rest - self.G[:, unknown] @ change) * self.joints.sizes)
 
-    def nearest(self, known: Known) -> BodyMotion:
-        """The motion of the origins that changes given velocities the least, by the masses of `known`."""
-        stated, jointed = self.stated, known.jointed
-        told, M = np.hstack([stated.xd, stated.om]), known.masses(stated.R)
+    @cached_property
+    def _told(self) -> Mat:
+        """The stated velocities, (n, 6)."""
+        return np.hstack([self.stated.xd, self.stated.om])
+
+    @cached_property
+    def _aims(self) -> list[_Aim]:
+        """What is brought near to what, one after the other; masses have no say in what the next one may still move."""
+        known, jointed, told, N = self.known, self.known.jointed, self._told, self.N
         given, unknown = known.free & known.moving & ~known.held, known.free & ~known.moving
-        v, N = self.v0, self.N
+        out = []
         for to, which in ((told, given), (told, unknown & known.held), (np.where(jointed, 0.0, told), known.free)):
             if N.shape[1] and which.any():
                 _, s, Vt = np.linalg.svd(N[which.ravel()])
                 rank = int(np.count_nonzero(s > _FREE))
-                v, N = _nearest(v, self.units[:, None] * (N @ Vt[:rank].T), to, which, M), N @ Vt[rank:].T
+                out.append(_Aim(to, which, self.units[:, None] * (N @ Vt[:rank].T)))
+                N = N @ Vt[rank:].T
+        return out
+
+    def nearest(self, M: Mat) -> BodyMotion:
+        """The motion of the origins that changes given velocities the least, by mass matrices (n, 6, 6)."""
+        known, told, v = self.known, self._told, self.v0
+        for aim in self._aims:
+            v = _nearest(v, aim, M)
         v = v.reshape(told.shape)
-        rest = np.where(jointed & ~known.moving, 0.0, told)
+        rest = np.where(known.jointed & ~known.moving, 0.0, told)
         near = np.abs(v - rest) <= _EXACT * self.speed * self.units.reshape(told.shape)
-        return stated.moving(np.where(near, rest, v))
+        return self.stated.moving(np.where(near, rest, v))
 
 
-def _nearest(v: Vec, N: Mat, to: Mat, which: Bools, M: Mat) -> Vec:
-    """v + N a whose entries `which` (n, 6), which differ for all a, are the nearest to `to` in the mass metric M (n, 6,
-    6)."""
+class _Aim(NamedTuple):
+    """Entries `which` (n, 6) that are brought near to those of `to` by a in v + N a, N (6 n, freedoms): they differ for
+    all a."""
+
+    to: Mat
+    which: Bools
+    N: Mat
+
+
+def _nearest(v: Vec, aim: _Aim, M: Mat) -> Vec:
+    """v + N a whose entries are the nearest in the mass metric M (n, 6, 6)."""
+    to, which, N = aim
     n = len(to)
     Lt = np.swapaxes(np.linalg.cholesky(np.where(which[:, :, None] & which[:, None, :], M, np.eye(6))), 1, 2)
     A = (Lt @ np.where(which[..., None], N.reshape(n, 6, -1), 0.0)).reshape(6 * n, -1)

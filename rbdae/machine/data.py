@@ -97,7 +97,7 @@ class Data:
         sound = _follow()(
             n_rows, first, rows, address_of(values), len(self.loaded), results, loaded, address_of(numbers)
         )
-        return made(Data, {**vars(self), "numbers": numbers, "sound": sound})
+        return made(Data, {**vars(self), "numbers": numbers, "sound": sound, "place": self.place})
 
     @cached_property
     def divides(self) -> bool:

@@ -104,8 +104,8 @@ class Factors:
     Parameters
     ----------
     n : unknowns
-    indices, pointers : the pattern, as in `scipy.sparse.csc_matrix`
-    jacobian : gives the machine function that fills the data of this pattern
+    rows, columns : the places of the entries
+    jacobian : gives the machine function that fills the data at these places
     fill : the same for Python
     start : (t, y, yd), near which pivots are chosen
     known : code of the model, or tables, where they are known
@@ -122,8 +122,8 @@ class Factors:
     def __init__(
         self,
         n: int,
-        indices: Ints,
-        pointers: Ints,
+        rows: Ints,
+        columns: Ints,
         jacobian: Callable[[], Any],
         fill: Fill,
         start: tuple[float, Vec, Vec],
@@ -131,7 +131,7 @@ class Factors:
     ) -> None:
         self.n = n
         self._jacobian, self._fill = jacobian, fill
-        self._pattern = indices, pointers
+        self._pattern = rows, columns
         self._start = start
         if known is None:
             known = _planned(n, self._places, self.samples())
@@ -142,9 +142,8 @@ class Factors:
 
     @cached_property
     def _places(self) -> Places:
-        indices, pointers = self._pattern
-        columns = np.repeat(np.arange(self.n), np.diff(pointers))
-        return tuple(zip(np.asarray(indices).tolist(), columns.tolist(), strict=True))
+        rows, columns = self._pattern
+        return tuple(zip(rows.tolist(), columns.tolist(), strict=True))
 
     def samples(self) -> list[Vec]:
         """The entries at the start, whose zeros must be no pivots, and a little beside it, since they may be zero there

@@ -143,7 +143,7 @@ class Callbacks:
             problem, n = self._problem, self._workspace.layout.n
             pattern = self._entries()
             self._factors = Factors(
-                n, pattern.rows, pattern.pointers(n), lambda: self.machine("jacobian_data"),
+                n, pattern.rows, pattern.columns, lambda: self.machine("jacobian_data"),
                 lambda *given: self.jacobian_data(*given), (problem.t0, problem.y0, problem.yd0),
                 self._known_factors(),
             )  # fmt: skip

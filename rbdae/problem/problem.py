@@ -193,32 +193,40 @@ class Problem:
             return 1
         return self.workspace.settings.formulation.index
 
-    @cached_property
+    @property
     def differential(self) -> Bools:
-        """(n,) False where yd does not appear: the multipliers, and algebraic unknowns of forces."""
-        out = np.ones(self.n, dtype=bool)
-        if self.workspace.settings.formulation.unknown_multipliers == "values":
-            out[self.layout.n_differential :] = False
-        out[self.algebraic] = False
-        return out
+        """(n,) False where yd does not appear: the multipliers, and algebraic unknowns of forces. Read only."""
+        return self._classes[0]
 
-    @cached_property
+    @property
     def variable_index(self) -> Ints:
-        """(n,) Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds, and without a constraint to differentiate."""
-        out = np.zeros(self.n, dtype=np.int64)
-        if self.index > 0:
-            out[:] = 1
-            out[self.layout.v] = max(1, self.index - 1)
-            out[self.layout.n_differential :] = self.index
-            out[self.algebraic] = 1
-        return out
+        """(n,) Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds, and without a constraint to differentiate.
+        Read only."""
+        return self._classes[1]
 
-    @cached_property
+    @property
     def algebraic(self) -> Bools:
-        """(n,) True for algebraic unknowns of forces: z of their equations 0 = g. Multipliers are none."""
-        out = np.zeros(self.n, dtype=bool)
-        out[self.layout.s] = self.workspace.memory.model.forces.algebraic
-        return out
+        """(n,) True for algebraic unknowns of forces: z of their equations 0 = g. Multipliers are none. Read only."""
+        return self._classes[2]
+
+    @property
+    def _classes(self) -> tuple[Bools, Ints, Bools]:
+        """These three, found once for all problems of a structure."""
+        memory, layout = self.workspace.memory, self.layout
+        found: tuple[Bools, Ints, Bools] | None = memory.known.get("classes")
+        if found is None:
+            differential, index, algebraic = (np.full(layout.n, x) for x in (True, 0, False))
+            algebraic[layout.s] = memory.model.forces.algebraic
+            if memory.settings.formulation.unknown_multipliers == "values":
+                differential[layout.n_differential :] = False
+            differential[algebraic] = False
+            if self.index > 0:
+                index[:] = 1
+                index[layout.v] = max(1, self.index - 1)
+                index[layout.n_differential :] = self.index
+                index[algebraic] = 1
+            found = memory.known["classes"] = tuple(map(_check.frozen, (differential, index, algebraic)))
+        return found
 
     @cached_property
     def callbacks(self) -> Callbacks:

@@ -198,8 +198,8 @@ def small() -> Factors:
         data[:] = y[0], 1.0, 1.0, y[1]
 
     jacobian = inside.machine_function.trampoline(fill, "tyyto", {"y": (2,), "yd": (2,), "out": (4,)})
-    indices, pointers = np.array([0, 1, 0, 1]), np.array([0, 2, 4])
-    return Factors(2, indices, pointers, lambda: jacobian, fill, (0.0, np.array([3.0, 1.0]), np.zeros(2)))
+    rows, columns = np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])
+    return Factors(2, rows, columns, lambda: jacobian, fill, (0.0, np.array([3.0, 1.0]), np.zeros(2)))
 
 
 def test_where_pivots_do_not_serve_others_are_chosen():

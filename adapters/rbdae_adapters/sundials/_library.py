@@ -129,8 +129,11 @@ class Objects:
         out = POINTER(self.library.call(constructor, POINTER, *arguments))
         if not out.value:
             raise MemoryError(f"{constructor} returned no object")
-        freed = ctypes.pointer(out) if by_address else out
-        self.frees.append(lambda: self.library.call(destructor, None, ctypes.cast(freed, POINTER)))
+
+        def free() -> None:
+            self.library.call(destructor, None, POINTER(ctypes.addressof(out) if by_address else out.value))
+
+        self.frees.append(free)
         return out
 
     def vector(self, x: Vec) -> tuple[Any, Vec]:

@@ -239,7 +239,7 @@ class MultistepRun(LoopRun):
             return 1 if status else 0
 
         function = self._held(PROTOTYPE(repair))
-        self.words.repair = ctypes.cast(function, POINTER).value or 0
+        self.words.repair = POINTER.from_address(ctypes.addressof(function)).value or 0
         matrix = self._objects.made("SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
         solve = self._code["solve" if self._implicit else "ratessolve"]
         solver = self._objects.linear_solver(self._code["setup"], solve)
@@ -343,6 +343,9 @@ class MultistepRun(LoopRun):
         )
 
     def close(self) -> None:
-        """Free all SUNDIALS objects; the counts stay."""
+        """Free all SUNDIALS objects; the counts stay. What knows this run goes: both would wait for the collector."""
         self._last = self._counts()
         self._objects.close()
+        self._alive.clear()
+        self.loop.kept = ()
+        del self.check

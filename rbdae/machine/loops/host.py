@@ -163,7 +163,7 @@ class Loop:
             s.measured, s.events = watch.n_measured, getattr(watch, "n_events", 0)
             s.measure, s.measure_context = watch.measure.address, watch.measure.context
             s.watched = watch.memory.ctypes.data
-        self._kept = (function, correction, watch)  # they are used as long as the loop is
+        self.kept: tuple[Any, ...] = (function, correction, watch)  # they are used as long as the loop is
         self._arguments = (*self._function, base, None if correction is None else correction.context)
 
     def _begin(self, t0: float, t_end: float, y0: Vec) -> None:

@@ -6,6 +6,8 @@ Rows are compared as directions in the space of velocities over the model's leng
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple, Self
+
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
@@ -79,15 +81,40 @@ def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: in
 
 
 def strength(model: Model, G: Mat, dropped: tuple[int, ...]) -> float:
-    """(1 + |c|^2)^(-1/2) of the dropped row g = c G that needs the kept ones most, rows scaled to one: the smallest
-    singular value of the kept rows falls with it. As `rbdae.kernels.joint_rows.need` has it, with respect to velocities
-    over the bodies' radius of gyration."""
-    bodies = model.bodies[: model.n]
-    reach = bodies["inertia"].trace(axis1=1, axis2=2).sum() / bodies["mass"].sum()
-    A = G * np.where(model.scales.turning, 1.0, np.sqrt(reach))
-    A = A / np.linalg.norm(A, axis=1, keepdims=True)
-    c = np.linalg.lstsq(np.delete(A, dropped, axis=0).T, A[list(dropped)].T, rcond=None)[0]
-    return float((1.0 + np.max(np.sum(c**2, axis=0), initial=0.0)) ** -0.5)
+    """`Dependence.strength` of the rows G (rows, 6 n)."""
+    return Dependence.of(model, G, dropped).strength(model.bodies[: model.n])
+
+
+class Dependence(NamedTuple):
+    """How dropped rows g = c G follow from the kept ones, which masses have no say in.
+
+    Parameters
+    ----------
+    c : (kept, dropped), of rows scaled to one
+    kept, dropped : (rows, 2), the squares of their sizes in velocities of points and in angular velocities
+    """
+
+    c: Mat
+    kept: Mat
+    dropped: Mat
+
+    @classmethod
+    def of(cls, model: Model, G: Mat, dropped: tuple[int, ...]) -> Self:
+        """That of rows G (rows, 6 n)."""
+        A, kept = unit_rows(model, G), np.delete(np.arange(len(G)), dropped)
+        turning, gone = model.scales.turning, list(dropped)
+        points = np.sum(A[:, ~turning] ** 2, axis=1) / model.scales.length**2
+        sizes: Mat = np.array([points, np.sum(A[:, turning] ** 2, axis=1)]).T
+        c = np.asarray(np.linalg.lstsq(A[kept].T, A[gone].T, rcond=None)[0])
+        return cls(c, sizes[kept], sizes[gone])
+
+    def strength(self, bodies: Any) -> float:
+        """(1 + |c|^2)^(-1/2) of the dropped row that needs the kept ones most, rows scaled to one: the smallest
+        singular value of the kept rows falls with it. As `rbdae.kernels.joint_rows.need` has it, with respect to
+        velocities over the radius of gyration of these bodies."""
+        reach = bodies["inertia"].trace(axis1=1, axis2=2).sum() / bodies["mass"].sum()
+        kept, dropped = (sizes @ (reach, 1.0) for sizes in (self.kept, self.dropped))
+        return float((1.0 + np.max(kept @ self.c**2 / dropped, initial=0.0)) ** -0.5)
 
 
 def closeness(model: Model, G: Mat, n_dropped: int) -> Vec:

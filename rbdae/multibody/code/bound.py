@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, final
 
 from rbdae._arrays import Mat, Vec
@@ -21,11 +22,14 @@ class BoundKernel:
 
     def __init__(self, workspace: Workspace, kernel: Entry) -> None:
         self._workspace, self._kernel = workspace, kernel
-        self._in_python = in_python(workspace, kernel)
         self._calls: dict[tuple[int, ...], Callable[..., None]] = {}
         self._machine: dict[tuple[int, ...], MachineFunction | None] = {}
 
     __reduce__ = refuse_copies
+
+    @cached_property
+    def _in_python(self) -> Callable[..., None]:
+        return in_python(self._workspace, self._kernel)
 
     def __call__(self, *arguments: Any) -> None:
         """The kernel, without m."""

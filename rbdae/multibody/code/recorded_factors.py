@@ -103,7 +103,7 @@ def _order(workspace: Workspace, wanted: Wanted) -> Plan | None:
 
     with collector_off():
         more = "pivots", wanted.pattern.to_bytes(), wanted.code.variant
-        found = kept_at_point(workspace, wanted.kernel.name, partial(pivots, exact=False), *more)
+        found = kept_at_point(workspace, wanted.kernel.name, workspace.point, partial(pivots, exact=False), *more)
         found = pivots(exact=True) if found is None else found
         return None if found is None else with_pivots(n, found, places)
 

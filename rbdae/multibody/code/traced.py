@@ -206,9 +206,9 @@ def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made])
     whole = (contents(workspace.memory), key)
     found: Made
     with _LOCK:
-        if whole in _RECENT:
+        found = _RECENT.get(whole, _UNKNOWN)
+        if found is not _UNKNOWN:
             _RECENT.move_to_end(whole)
-            found = _RECENT[whole]
             return found
     code = make()
     with _LOCK:

@@ -23,9 +23,11 @@ _LEAST = 24
 
 def arrays_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
     """The arrays that a model fills, by the names of `rbdae.kernels.memory`; no pivot is too small."""
-    pattern = joint_order(model, layout)
+    pattern, bodies = joint_order(model, layout), _bodies(model, settings, layout)
     return {
-        **_numbers_of(model, settings, layout),
+        "bodies": bodies,
+        "states": fresh_states(settings, bodies),
+        **_forces(model, layout),
         "joints": _joints(model, layout),
         "drives": model.drives,
         "element_bodies": layout.rank[model.forces.bodies],
@@ -39,19 +41,20 @@ def arrays_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any
     }
 
 
-def renumbered(arrays: Mapping[str, Any], model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
-    """The arrays of a model that differs in masses, inertias, gravity and numbers of forces alone."""
-    return {**arrays, **_numbers_of(model, settings, layout)}
+def renumbered(
+    arrays: Mapping[str, Any], old: Model, model: Model, settings: Settings, layout: Layout
+) -> dict[str, Any]:
+    """The arrays of a model that differs from an old one in masses, inertias, gravity and numbers of forces alone."""
+    forces = {} if model.forces is old.forces else _forces(model, layout)
+    return {**arrays, "bodies": _bodies(model, settings, layout), **forces}
 
 
-def _numbers_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
-    """Bodies and forces, with the bodies in the order of y."""
-    bodies = _bodies(model, settings, layout)
+def _forces(model: Model, layout: Layout) -> dict[str, Any]:
+    """The numbers of forces, whose bodies are in the order of y."""
     placed = {"elements": copied(model.forces.elements), "frictions": copied(model.frictions)}
     for records in placed.values():
         records["body"] = layout.rank[records["body"]]
-    constants = {"entries": model.forces.entries, "element_constants": model.forces.constants}
-    return {"bodies": bodies, "states": fresh_states(settings, bodies), **placed, **constants}
+    return {**placed, "entries": model.forces.entries, "element_constants": model.forces.constants}
 
 
 def _joints(model: Model, layout: Layout) -> Any:

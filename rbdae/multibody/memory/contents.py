@@ -54,13 +54,13 @@ def pattern_on_disk(workspace: Workspace, kernel: str) -> tuple[object, ...] | N
     return None if memory.model.functions else _of_library(workspace, kernel)
 
 
-def kept_at_point(workspace: Workspace, kernel: str, find: Callable[[], Any], *more: object) -> Any:
-    """The result of `find` for the structure and the rounded numbers of a workspace. Of each structure some are kept on
-    disk; None is not."""
+def kept_at_point(workspace: Workspace, kernel: str, point: bytes, find: Callable[[], Any], *more: object) -> Any:
+    """The result of `find` for the structure and the rounded numbers of a workspace by their name. Of each structure
+    some are kept on disk; None is not."""
     place = on_disk(workspace, kernel)
     if place is None:
         return find()
-    key, point = (place, *more), hashlib.sha256(workspace.point).digest()
+    key, point = (place, *more), hashlib.sha256(point).digest()
     known: dict[bytes, Any] = marshal.loads(noted(key) or marshal.dumps({}))
     if point in known:
         return known[point]

@@ -124,5 +124,5 @@ class Memory:
     def renumbered(self, model: Model, regular: Vec) -> Self:
         """A memory of its own for a model that differs in masses, inertias, gravity and numbers of forces alone; its
         code is that of the structure."""
-        arrays = renumbered(self.arrays, model, self.settings, self.layout)
+        arrays = renumbered(self.arrays, self.model, model, self.settings, self.layout)
         return replace(self, model=model, arrays=arrays, regular=regular, recorded={}, preparation=Preparation())

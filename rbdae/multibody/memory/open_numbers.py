@@ -67,7 +67,7 @@ class OpenNumbers:
         """The numbers in other records of the same kinds; equal records are not looked at again."""
         out = OpenNumbers(arrays)
         out.parts = {
-            name: part if arrays[name].tobytes() == self.arrays[name].tobytes() else _part(arrays[name])
+            name: part if _equal(arrays[name], self.arrays[name]) else _part(arrays[name])
             for name, part in self.parts.items()
         }
         return out
@@ -136,6 +136,11 @@ def _columns(dtype: Any) -> _Columns:
     return _Columns(known[0], tuple(fields), known[1], known[2], known[3], described)
 
 
+def _equal(one: Any, other: Any) -> bool:
+    """Whether records are the same to the bit."""
+    return one is other or one.tobytes() == other.tobytes()
+
+
 def _part(array: Any) -> Part:
     """The numbers of an array, and their structure."""
     columns = _columns(array.dtype)
@@ -147,10 +152,12 @@ def _part(array: Any) -> Part:
     same = (free.sum(axis=0) > 1) & ((inside == inside.max(axis=0, initial=0.0)) | ~free).all(axis=0)
     i, j = np.nonzero(free)
     loaded = rows[i, j]
-    alike = np.empty(len(i), dtype=complex)  # by group and size
-    alike.real = np.where(same[j], 0, 1 + i * (len(columns.fields) + 1) + columns.field_of[j])
-    alike.imag = sizes[i, j]
-    _, first, number = np.unique(alike, return_index=True, return_inverse=True)
+    group, size = np.where(same[j], 0, 1 + i * (len(columns.fields) + 1) + columns.field_of[j]), sizes[i, j]
+    by, new = np.lexsort((size, group)), np.ones(len(i), dtype=bool)
+    group, size = group[by], size[by]
+    new[1:] = (group[1:] != group[:-1]) | (size[1:] != size[:-1])
+    first, number = by[new], np.empty(len(i), dtype=np.int64)
+    number[by] = np.cumsum(new) - 1
     order = np.argsort(first)  # as they are met
     values, number = loaded[first[order]], np.argsort(order)[number]
     places = np.zeros(rows.shape, dtype=np.int64)

@@ -62,9 +62,10 @@ def order_for(workspace: Workspace, kernel: Any) -> tuple[Order, ...]:
     if workspace.settings.structure != "loops" and not (entry.ordered and closing):
         return ()
     if workspace.orders is None:
-        known, key = workspace.memory.known, ("order", workspace.structure, workspace.point)
+        known, place = workspace.memory.known, workspace.place
+        key = "order", workspace.structure, place
         if key not in known:
-            known[key] = kept_at_point(workspace, __name__, partial(orders, workspace), np.__version__)
+            known[key] = kept_at_point(workspace, __name__, place, partial(orders, workspace), np.__version__)
         workspace.orders = known[key]
     found = (workspace.orders[0] if entry.ordered else (), workspace.orders[1])
     return found if any(found) else ()

@@ -50,9 +50,10 @@ class _OnFloats:
 
 @final
 class Workspace:
-    """A `Memory`, whose model, settings and layout it has, with one selection."""
+    """A `Memory`, whose model, settings and layout it has, with one selection. What it has in common with another one
+    `like` it, of the same structure, it does not make again."""
 
-    def __init__(self, memory: Memory, selection: Selection) -> None:
+    def __init__(self, memory: Memory, selection: Selection, like: Workspace | None = None) -> None:
         self.memory, self.selection = memory, selection
         self.model, self.settings, self.layout = memory.model, memory.settings, memory.layout
         self.arrays = dict(memory.arrays)  # all of them by name
@@ -64,8 +65,11 @@ class Workspace:
         self.orders: tuple[Any, ...] | None = None  # once asked for: `rbdae.multibody.memory.saddle_order`
         self.contexts: dict[Any, Any] = {}  # of code that has been tried, for its first caller
         self.inputs_at: list[Vec] = []  # all places where code of this workspace reads the values of inputs
+        if like is not None and like.selection.rows.dropped != selection.rows.dropped:
+            like = None
         if selection.rows.dropped:
-            self.arrays["primitives"] = _with_kept_rows(memory, selection.rows.dropped)
+            dropped = selection.rows.dropped
+            self.arrays["primitives"] = like.arrays["primitives"] if like else _with_kept_rows(memory, dropped)
         if selection.rows.pivot_floor is not None:
             self.own("pivot_floor", np.ascontiguousarray(selection.rows.pivot_floor))
         if selection.references is not None:
@@ -78,7 +82,8 @@ class Workspace:
             self.own("velocity_selection", selection.velocities.S)
             measures = [1.0 / memory.metric.scale, 1.0 / selection.velocities.sizes, memory.metric.reach**2]
             self.own("velocity_metric", np.concatenate(measures))
-            self._own_square(selection.velocities.S)
+            same = like is not None and like.selection.velocities is selection.velocities
+            self._own_square(selection.velocities.S, like if same else None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles have a head of their own; those that shared a memory share one again."""
@@ -94,9 +99,13 @@ class Workspace:
         for place in self.inputs_at:
             place[:] = values
 
-    def _own_square(self, S: Mat) -> None:
+    def _own_square(self, S: Mat, like: Workspace | None) -> None:
         """Own the pattern of [G; S]."""
-        pattern = _square_pattern(self.arrays["primitives"], self.memory.arrays["bodies"], S, self.settings.spatial)
+        if like is None:
+            primitives, bodies = self.arrays["primitives"], self.memory.arrays["bodies"]
+            pattern: Mapping[str, Ints] = _square_pattern(primitives, bodies, S, self.settings.spatial)
+        else:
+            pattern = {name: like._arrays[name] for name in _SQUARE}
         for name, array in pattern.items():
             self.own(name, array)
 
@@ -198,6 +207,12 @@ class Workspace:
         """A name of these."""
         return b"".join(x.tobytes() for x in self.rounded)
 
+    @cached_property
+    def place(self) -> bytes:
+        """A name of these for what depends on positions alone: velocities may follow from masses."""
+        numbers, y, selection = self.rounded
+        return b"".join(x.tobytes() for x in (numbers, y[self.layout.q], selection))
+
     # ------------------------------------------------------------ kernels
 
     @property
@@ -213,7 +228,10 @@ class Workspace:
     @property
     def code_calls_python(self) -> bool:
         """Whether code of the model calls one: laws that are recorded it does not."""
-        return any(function.law is None for function in self.user_functions)
+        known = self.memory.known
+        if "code calls" not in known:
+            known["code calls"] = any(function.law is None for function in self.user_functions)
+        return bool(known["code calls"])
 
     def raising(self, kernel: Callable[..., None]) -> Callable[..., None]:
         """The kernel, and then what the user's Python functions have raised in it."""
@@ -249,7 +267,7 @@ class Workspace:
         """The same memory with another selection."""
         if selection is self.selection:
             return self
-        out = Workspace(self.memory, selection)
+        out = Workspace(self.memory, selection, self)
         if selection.rows.dropped == self.selection.rows.dropped and self._arrays.keys().isdisjoint(
             {*RECORDS} - {"tree_velocities"}
         ):
@@ -277,6 +295,9 @@ class Workspace:
     def row_of_pivot(self, place: int) -> int:
         """The joint row that is eliminated at this place."""
         return int(self.memory.arrays["eliminated"][place])
+
+
+_SQUARE = "square_start", "square_column", "square_place"
 
 
 def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:
@@ -334,5 +355,5 @@ def _square_pattern(primitives: Any, bodies: Any, S: Mat, spatial: int) -> dict[
     rows = [blocks[k][1] for k in of]
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     column = np.concatenate(rows)
-    arrays = {"square_start": start, "square_column": column, "square_place": place}
-    return {name: np.ascontiguousarray(x, dtype=np.int64) for name, x in arrays.items()}
+    arrays = zip(_SQUARE, (start, column, place), strict=True)
+    return {name: np.ascontiguousarray(x, dtype=np.int64) for name, x in arrays}

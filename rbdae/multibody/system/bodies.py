@@ -9,9 +9,8 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, copied
 from rbdae.body import Body
-from rbdae.kernels.records import BODY
 from rbdae.rotations.vectors import rotation_matrices
 from rbdae.system import System
 
@@ -28,15 +27,32 @@ def body_rows(system: System, dtype: Any) -> Any:
     return out
 
 
-def body_row(body: Body, gravity: Vec) -> Any:
-    """The record of a body, before it has a place among the others."""
-    rows = np.zeros(1, dtype=BODY)
-    _fill(rows, [body], gravity)
-    return rows[0]
+def renumbered(rows: Any, old: System, new: System) -> Any:
+    """The rows of a system with other masses, inertias and gravity."""
+    out = copied(rows)
+    heavier = new.gravity is not old.gravity
+    for k, (body, before) in enumerate(zip(new.bodies, old.bodies, strict=True)):
+        if body.inertia is not before.inertia:
+            _fill_inertia(out[k : k + 1], [body])
+        if heavier or body is not before:
+            _fill_mass(out[k], body, new.gravity)
+    return out
 
 
 def _fill(rows: Any, bodies: Sequence[Body], gravity: Vec) -> None:
-    """Bodies to their records, all at once: of a matrix alone a function of numpy.linalg takes five times as long."""
+    """Bodies to their records."""
+    _fill_inertia(rows, bodies)
+    rows["parent"] = -1
+    rows["center"] = [body.center_of_mass for body in bodies]
+    rows["nt"] = [3 if body.pivot is None else 0 for body in bodies]
+    for row, body in zip(rows, bodies, strict=True):
+        _fill_mass(row, body, gravity)
+        if body.pivot is not None:
+            row["origin"] = body.pivot
+
+
+def _fill_inertia(rows: Any, bodies: Sequence[Body]) -> None:
+    """All at once: of a matrix alone a function of numpy.linalg takes five times as long."""
     inertia = np.array([body.inertia for body in bodies])
     trace = inertia.trace(axis1=1, axis2=2)
     rows["inertia"], rows["radial"] = inertia, 0.5 * trace
@@ -47,16 +63,14 @@ def _fill(rows: Any, bodies: Sequence[Body], gravity: Vec) -> None:
     euler[flat] = _EYE
     rows["inertia_inverse"], rows["euler_inverse"] = np.linalg.inv(np.array([inertia, euler]))
     rows["euler_inverse"][flat] = np.nan
-    rows["parent"] = -1
-    rows["mass"] = [body.mass for body in bodies]
-    rows["center"] = [body.center_of_mass for body in bodies]
-    rows["nt"] = [3 if body.pivot is None else 0 for body in bodies]
-    for row, body in zip(rows, bodies, strict=True):
-        if body.pivot is None:
-            row["weight"] = body.mass * gravity
-        else:
-            moments = body.center_of_mass[:, None] * (body.mass * gravity)
-            row["origin"], row["weight_d"] = body.pivot, moments.ravel()
+
+
+def _fill_mass(row: Any, body: Body, gravity: Vec) -> None:
+    row["mass"] = body.mass
+    if body.pivot is None:
+        row["weight"] = body.mass * gravity
+    else:
+        row["weight_d"] = (body.center_of_mass[:, None] * (body.mass * gravity)).ravel()
 
 
 # ---------------------------------------------------------------- motion

@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Bools, Ints, Mat, Vec, copied
+from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.actuators.network import elements_of
 from rbdae.forces.element import Element, StateElement, UnderReaction
 from rbdae.forces.packing import Packed, Trial, pack
@@ -26,7 +26,7 @@ from rbdae.kernels.constraints.drives import ANGLE, LENGTH
 from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.records import BODY, DRIVE, FRICTION, POINT, PRIMITIVE
 from rbdae.kernels.user_functions import UserFunction
-from rbdae.multibody.system.bodies import BodyMotion, body_row, body_rows
+from rbdae.multibody.system.bodies import BodyMotion, body_rows, renumbered
 from rbdae.quantities.forms import referred
 from rbdae.system import System
 
@@ -405,12 +405,7 @@ def compile_system(system: System, explicit: bool = False, t0: float | None = No
 def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
     """The model of a system that has other masses, inertias and gravity, and other numbers of forces if `forces_too`;
     all else is the same."""
-    bodies, old = system.bodies, model.system.bodies
-    heavier = system.gravity is not model.system.gravity
-    rows = copied(model.bodies)
-    for k, (body, before) in enumerate(zip(bodies, old, strict=True)):
-        if heavier or body is not before:
-            rows[k] = body_row(body, system.gravity)
+    rows = renumbered(model.bodies, model.system, system)
     if forces_too:
         model = replace(model, **_pack_forces(system, model.joints, model.start, model.explicit))
     joints = model.primitives, model.rheonomic, model.joints
