@@ -123,7 +123,7 @@ def _target(level: int) -> Any:
     )
 
 
-def _optimised(text: str, level: int, *, pairing: bool, loops: bool) -> bytes:
+def _optimised(text: str, level: int, *, passes: bool, pairing: bool, loops: bool) -> bytes:
     """The object code of a text."""
     llvm = _llvm()
     context = llvm.create_context()  # the common one keeps every number that was ever in a text
@@ -131,7 +131,7 @@ def _optimised(text: str, level: int, *, pairing: bool, loops: bool) -> bytes:
         module = llvm.parse_assembly(text, context)
         try:
             module.verify()
-            return _emitted(module, level, pairing=pairing, loops=loops)
+            return _emitted(module, level, passes=passes, pairing=pairing, loops=loops)
         finally:
             module.close()
     except RuntimeError as error:
@@ -141,7 +141,10 @@ def _optimised(text: str, level: int, *, pairing: bool, loops: bool) -> bytes:
         context.close()
 
 
-def _emitted(module: Any, level: int, *, pairing: bool, loops: bool) -> bytes:
+def _emitted(module: Any, level: int, *, passes: bool, pairing: bool, loops: bool) -> bytes:
+    if not passes:
+        plain: bytes = _target(min(level, 1)).emit_object(module)
+        return plain
     from llvmlite.binding import ffi
 
     llvm = _llvm()
@@ -179,15 +182,16 @@ def sources(*folders: Path) -> str:
 
 class Written(NamedTuple):
     """LLVM text, the level of optimisation, from 0 (as it comes) to 3, whether LLVM looks for operations that can be
-    done two at a time, which takes longer than all else in long texts, what is kept beside the code, and whether
+    done two at a time, which takes longer than all else in long texts, what is kept beside the code, whether
     passes of loops are done several at a time: scatters to eight addresses make LLVM 20 abort there ("Already set a
-    value")."""
+    value"), and whether there are passes over the text at all, in which values are no longer variables in memory."""
 
     text: str
     level: int = 2
     pairing: bool = False
     beside: bytes = b""
     loops: bool = False
+    passes: bool = True
 
 
 def as_it_comes() -> bool:
@@ -216,7 +220,7 @@ def from_cache(made_of: object, write: Callable[[], Written]) -> tuple[Module, b
     _process.check()
     with _LOCK:
         level, pairing, loops = (0, False, False) if quick else (written.level, written.pairing, written.loops)
-        code = _optimised(written.text, level, pairing=pairing, loops=loops)
+        code = _optimised(written.text, level, passes=written.passes, pairing=pairing, loops=loops)
         entries.write(key, written.beside, code)
         _process.check()
         return _linked(code), written.beside
