@@ -32,6 +32,9 @@ _LOCK = threading.RLock()
 _process.protect(lambda: _LOCK, 40)
 _process.protect(lambda: _lock_of_llvmlite(), 90)
 
+_ALIKE: dict[bytes, bytes] = {}
+"""Keys of the code of texts that this process has compiled: forms of one mechanism share many of their readers."""
+
 _INSTALL = "install llvmlite>=0.45"
 """Its LLVM 20 reads our text, where pointers have no type."""
 
@@ -219,8 +222,15 @@ def from_cache(made_of: object, write: Callable[[], Written]) -> tuple[Module, b
     written = write()  # other threads may compile meanwhile
     _process.check()
     with _LOCK:
-        level, pairing, loops = (0, False, False) if quick else (written.level, written.pairing, written.loops)
-        code = _optimised(written.text, level, passes=written.passes, pairing=pairing, loops=loops)
+        how = (0, False, False) if quick else (written.level, written.pairing, written.loops)
+        text = hashlib.sha256(repr((how, written.passes)).encode() + written.text.encode()).digest()
+        before = entries.read(_ALIKE.setdefault(text, key))
+        level, pairing, loops = how
+        code = (
+            before[1]
+            if before
+            else _optimised(written.text, level, passes=written.passes, pairing=pairing, loops=loops)
+        )
         entries.write(key, written.beside, code)
         _process.check()
         return _linked(code), written.beside
