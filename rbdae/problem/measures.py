@@ -104,7 +104,8 @@ class Recorded:
         """The calls of `rbdae.machine.quantity_events.in_turn` to fill x and `out`, and the rates of y if they are
         wanted or needed."""
         layout, kernels, needed = view.workspace.layout, view.workspace.settings.kernels, self._read_by(nodes)
-        parts, la = np.split(x, self.ends[:-1]), rates[layout.n_differential + layout.n_internal :]
+        parts = [x[end - size : end] for size, end in zip(self.sizes, self.ends.tolist(), strict=True)]
+        la = rates[layout.n_differential + layout.n_internal :]
 
         def call(entry: Entry, out: Vec, *yd: Vec) -> Any:
             return view.function(entry, layout.n, *map(len, yd), len(out)), None, *(yd or (None,)), out
