@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -20,7 +20,7 @@ VALUE, ANGLE, OTHER = at.VALUE, at.ANGLE, at.OTHER
 @cache
 def _code(name: str) -> Module:
     """That of "events" or "in_turn"; runs without events of quantities use the second alone."""
-    function = {"events": at.measured, "in_turn": at.in_turn}[name]
+    function: Callable[..., Any] = at.measured if name == "events" else at.in_turn
     return module_of(Program((function,)), more=machine_text(name, function))
 
 
