@@ -1,5 +1,5 @@
 """How the joints' rows of G depend on each other, by one factorisation: how far the joints are from a singular
-position, how much dropped rows need of those that are kept, and the multipliers of least norm."""
+position, how much dropped rows need of those that are kept, and the multipliers that give no force."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.graph.functions import Array, Memory, select, sqrt
+from rbdae.graph.functions import Array, Memory, select
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
@@ -16,7 +16,6 @@ from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.entry import entry
 from rbdae.kernels.linear.saddle import SUSPENDED, Saddle, extent, factorise, internal_multipliers
 from rbdae.kernels.memory import head, multipliers, primitives, right_hand_side, rows, solution, states
-from rbdae.kernels.records import ANGULAR
 
 
 def _set_gradients(m: Memory, t: float, y: Array) -> None:
@@ -111,54 +110,32 @@ def _need(m: Memory, n: int, k: int, c: Array) -> Any:
 def independence(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[i] = the square of the sine between the row with place i and those before it: 0 for suspended rows, 1
     for dropped ones. After them the largest |c|^2 of a dropped row g = c G by the kept ones, all of size one; 0 if
-    there are none."""
+    there are none. Then, of each dropped row, (rows,) multipliers of the joints that give no force: c and -1."""
     saddle = _factorise(m, t, y)
-    n_rows, most = head(m).n_rows, 0.0
-    for i in range(n_rows):
+    h, most = head(m), 0.0
+    for i in range(h.n_rows):
         out[i] = _sine(saddle, i)
-    for n, k in _equations(m, kept=False):
-        need = _need(m, n, k, _follow(m, saddle, n, k))
+    dropped = _equations(m, kept=False)
+    nulls = out[h.n_rows + 1 :].reshape(len(dropped), h.n_rows)
+    for null, (n, k) in zip(nulls, dropped, strict=True):
+        c = _follow(m, saddle, n, k)
+        need = _need(m, n, k, c)
         most = select(need > most, need, most)
-    out[n_rows] = most
+        for p in primitives(m):
+            null[p.row - h.n_internal :][: p.n] = c[p.slot[: p.n]]
+        null[primitives(m)[n].row - h.n_internal + k] = -1.0
+    out[h.n_rows] = most
 
 
 @entry("ityyo")
-def least_norm(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
-    """Multipliers of least norm with the same forces.
-
-    given: la, internal ones before those of the joints, then the sizes of the joint equations, with which they count.
-    out: la; an orthonormal basis, row by row, of the multipliers of the joints times their sizes that give no force;
-    the smallest sine, squared, and the need of `independence`. With g = c G of a dropped row, its multiplier 1 and -c
-    of the kept ones give no force."""
-    h = head(m)
-    saddle = _factorise(m, t, y)
-    P, first = primitives(m), h.n_internal
-    n = h.n_rows
-    la, sizes = given[first : first + n].copy(), given[first + n : first + 2 * n]
-    least, most = 1.0, 0.0
-    for i in range(n):
-        sine = _sine(saddle, i)
-        least = select(sine < least, sine, least)
-    basis: list[Array] = []
-    for i, k in _equations(m, kept=False):
-        c = _follow(m, saddle, i, k)
-        need = _need(m, i, k, c)
-        most = select(need > most, need, most)
-        v = np.concatenate([-c[p.slot[: p.n]] for p in P])
-        v[P[i].row - first + k] = 1.0
-        v = v * sizes
-        for before in basis:
-            v = v - before * (before @ v)
-        basis.append(v * (1.0 / sqrt(v @ v)))
-        la = la - basis[-1] * ((basis[-1] * sizes) @ la) / sizes
-    out[:first] = given[:first]
-    out[first : first + n] = la
-    for i, v in enumerate([*basis, np.array([least, most])]):
-        out[first + n + i * n :][: len(v)] = v
-    if h.kind != ANGULAR and h.projected == 0:
-        # the internal ones balance what the others have changed
-        right_hand_side(m)[:] = 0.0
-        solution(m)[:] = 0.0
-        multipliers(m)[first : first + n] = la - given[first : first + n]
-        internal_multipliers(m)
-        out[:first] += multipliers(m)[:first]
+def balanced(m: Memory, t: float, y: Array, change: Array, out: Array) -> None:
+    """out = the change of the internal multipliers that balances a change (rows,) of those of the joints which moves no
+    body."""
+    _set_gradients(m, t, y)
+    gradients(m, dropped=True)
+    first = head(m).n_internal
+    right_hand_side(m)[:] = 0.0
+    solution(m)[:] = 0.0
+    multipliers(m)[first : first + len(change)] = change
+    internal_multipliers(m)
+    out[:] = multipliers(m)[:first]

@@ -32,6 +32,9 @@ _LOCK = threading.RLock()
 _process.protect(lambda: _LOCK, 40)
 _process.protect(lambda: _lock_of_llvmlite(), 90)
 
+_ALIKE: dict[bytes, bytes] = {}
+"""Keys of the code of texts that this process has compiled: forms of one mechanism share many of their readers."""
+
 _INSTALL = "install llvmlite>=0.45"
 """Its LLVM 20 reads our text, where pointers have no type."""
 
@@ -149,15 +152,15 @@ def _cut(function: str) -> str:
     return "\n".join(out)
 
 
-def _optimised(text: str, level: int, *, pairing: bool, loops: bool) -> bytes:
+def _optimised(written: Written) -> bytes:
     """The object code of a text."""
     llvm = _llvm()
     context = llvm.create_context()  # the common one keeps every number that was ever in a text
     try:
-        module = llvm.parse_assembly(text, context)
+        module = llvm.parse_assembly(written.text, context)
         try:
             module.verify()
-            return _emitted(module, level, pairing=pairing, loops=loops)
+            return _emitted(module, written)
         finally:
             module.close()
     except RuntimeError as error:
@@ -167,14 +170,18 @@ def _optimised(text: str, level: int, *, pairing: bool, loops: bool) -> bytes:
         context.close()
 
 
-def _emitted(module: Any, level: int, *, pairing: bool, loops: bool) -> bytes:
+def _emitted(module: Any, written: Written) -> bytes:
+    level = written.level
+    if not written.passes:
+        plain: bytes = _target(min(level, 1)).emit_object(module)
+        return plain
     from llvmlite.binding import ffi
 
     llvm = _llvm()
     target = _target(2 if level else 0)
     options = llvm.create_pipeline_tuning_options(speed_level=level)
-    options.slp_vectorization = pairing
-    options.loop_vectorization = loops
+    options.slp_vectorization = written.pairing
+    options.loop_vectorization = written.loops
     builder = llvm.create_pass_builder(target, options)
     manager = builder.getModulePassManager()
     manager.run(module, builder)
@@ -205,15 +212,16 @@ def sources(*folders: Path) -> str:
 
 class Written(NamedTuple):
     """LLVM text, the level of optimisation, from 0 (as it comes) to 3, whether LLVM looks for operations that can be
-    done two at a time, which takes longer than all else in long texts, what is kept beside the code, and whether
+    done two at a time, which takes longer than all else in long texts, what is kept beside the code, whether
     passes of loops are done several at a time: scatters to eight addresses make LLVM 20 abort there ("Already set a
-    value")."""
+    value"), and whether there are passes over the text at all, in which values are no longer variables in memory."""
 
     text: str
     level: int = 2
     pairing: bool = False
     beside: bytes = b""
     loops: bool = False
+    passes: bool = True
 
 
 def as_it_comes() -> bool:
@@ -241,9 +249,12 @@ def from_cache(made_of: object, write: Callable[[], Written]) -> tuple[Module, b
     written = write()  # other threads may compile meanwhile
     _process.check()
     with _LOCK:
-        level, pairing, loops = (0, False, False) if quick else (written.level, written.pairing, written.loops)
-        text = _in_blocks(written.text) if quick else written.text
-        code = _optimised(text, level, pairing=pairing, loops=loops)
+        if quick:
+            written = written._replace(text=_in_blocks(written.text), level=0, pairing=False, loops=False)
+        text, *how = written._replace(beside=b"")
+        digest = hashlib.sha256(repr(how).encode() + text.encode()).digest()
+        before = entries.read(_ALIKE.setdefault(digest, key))
+        code = before[1] if before else _optimised(written)
         entries.write(key, written.beside, code)
         _process.check()
         return _linked(code), written.beside

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Vec
+from rbdae._arrays import Vec, address_of
 from rbdae.machine.function import MachineFunction, machine_text
 from rbdae.machine.language.program import Program, module_of
 from rbdae.machine.loops import events as at
@@ -18,9 +18,10 @@ VALUE, ANGLE, OTHER = at.VALUE, at.ANGLE, at.OTHER
 
 
 @cache
-def _code() -> Module:
-    text = machine_text("events", at.measured) + machine_text("in_turn", at.in_turn)
-    return module_of(Program((at.measured, at.in_turn)), more=text)
+def _code(name: str) -> Module:
+    """That of "events" or "in_turn"; runs without events of quantities use the second alone."""
+    function: Callable[..., Any] = at.measured if name == "events" else at.in_turn
+    return module_of(Program((function,)), more=machine_text(name, function))
 
 
 def in_turn(calls: Sequence[tuple[MachineFunction, Vec | None, Vec | None, Vec | int]]) -> MachineFunction:
@@ -28,14 +29,14 @@ def in_turn(calls: Sequence[tuple[MachineFunction, Vec | None, Vec | None, Vec |
     is an array, or where the numbers begin in its own."""
     rows = []
     for function, y, yd, out in calls:
-        given = [0 if x is None else x.ctypes.data for x in (y, yd)]
-        into = [0, out] if isinstance(out, int) else [out.ctypes.data, 0]
+        given = [0 if x is None else address_of(x) for x in (y, yd)]
+        into = [0, out] if isinstance(out, int) else [address_of(out), 0]
         rows += [function.address, function.context, *given, *into]
     table = np.array(rows or [0], dtype=np.int64)
-    context = np.array([len(calls), table.ctypes.data], dtype=np.int64)
-    return MachineFunction(
-        _code()["in_turn"], context.ctypes.data, (_code(), table, context, calls), [], [c[0] for c in calls]
-    )
+    context = np.array([len(calls), address_of(table)], dtype=np.int64)
+    code = _code("in_turn")
+    owner = (code, table, context, calls)
+    return MachineFunction(code["in_turn"], address_of(context), owner, [], [c[0] for c in calls])
 
 
 @final
@@ -64,8 +65,8 @@ class Followed:
     ) -> MachineFunction:
         """The same as a machine function of (t, y), see `measured`. It shares the memory."""
         self._s[at.UNKNOWNS], self._s[at.MOVING] = n, moving
-        code = _code()
-        arrays = [x.ctypes.data for x in (self._s, self._v, w, rates)]
+        code = _code("events")
+        arrays = list(map(address_of, (self._s, self._v, w, rates)))
         context = np.array([here.address, here.context, beside.address, beside.context, *arrays], dtype=np.int64)
         owner = (code, here, beside, self, w, rates, context)
-        return MachineFunction(code["events"], context.ctypes.data, owner, [], [here, beside])
+        return MachineFunction(code["events"], address_of(context), owner, [], [here, beside])

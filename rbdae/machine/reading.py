@@ -19,7 +19,6 @@ from rbdae.machine.loops import reading
 from rbdae.machine.module import compiled
 from rbdae.machine.straight import DECLARATIONS, straight
 
-_PROGRAM = Program((reading.each_row, reading.collocate, reading.along))
 _NUMBERS = 1 << 16
 """Of the arrays that a slice of the rows needs: they stay in the cache, and signals are seen between two."""
 
@@ -31,16 +30,17 @@ def slices(m: int, width: int) -> Iterator[slice]:
 
 
 @cache
-def _functions() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """The functions by their sources. They keep the interpreter's lock: kernels share the memory of their problem, and
-    a reader may run in any thread."""
-    functions = callables(_PROGRAM, made_of=(), prototype=ctypes.PYFUNCTYPE)
-    return dict(zip(_PROGRAM.entries, functions, strict=True))
+def _native(function: Callable[..., Any]) -> Callable[..., Any]:
+    """One of the functions by its source. It keeps the interpreter's lock: kernels share the memory of their problem,
+    and a reader may run in any thread."""
+    (found,) = callables(Program((function,)), made_of=(), prototype=ctypes.PYFUNCTYPE)
+    native: Callable[..., Any] = found
+    return native
 
 
 def call(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call one of the native functions with numbers and contiguous arrays."""
-    return _functions()[function](*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
+    return _native(function)(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
 
 
 def evaluate_rows(function: MachineFunction, t: Vec, inputs: Sequence[Mat], out: Mat) -> None:

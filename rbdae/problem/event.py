@@ -226,7 +226,7 @@ class EventGroup:
         w = np.empty(4 * self.n + n + 1)
         w[-1] = self._little
         here, later = np.empty(view._n_rates), np.empty(view._n_rates)
-        (x, moved), (now, after, _) = np.empty((2, recorded.ends[-1])), np.split(w, [2 * self.n, 4 * self.n])
+        (x, moved), now, after = np.empty((2, recorded.ends[-1])), w[: 2 * self.n], w[2 * self.n : 4 * self.n]
         others = None in self._rates
         calls = in_turn(recorded.calls(view, nodes, x, now, here, rates_too=others))
         beside = in_turn(recorded.calls(view, nodes, moved, after, later, rates_too=False) if others else [])

@@ -14,7 +14,7 @@ from rbdae._frozen import ByName, by_fields
 from rbdae.formulations import null_space
 from rbdae.kernels import outputs, readings
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.joint_rows import independence, least_norm, pivots
+from rbdae.kernels.joint_rows import balanced, independence, pivots
 from rbdae.kernels.readings import joint_loads, joint_matrix, potentials, power
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import slices
@@ -240,9 +240,11 @@ class Interpretation:
         return self.evaluated(potentials, t, (rows, np.ascontiguousarray(s)), len(self.model.forces.elements))
 
     def independence(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """Squares of the sines between each joint row, in the order of elimination, and those before it, and the
-        largest |c|^2 of a dropped one g = c G by the kept ones, (..., rows + 1)."""
-        return self.read(independence, t, y, self.workspace.layout.n_rows + 1)
+        """Squares of the sines between each joint row, in the order of elimination, and those before it, (..., rows);
+        the largest |c|^2 of a dropped one g = c G by the kept ones, (...); of each dropped one multipliers of the
+        joints that give no force, (..., dropped, rows)."""
+        n = self.workspace.layout.n_rows
+        return self.read(independence, t, y, n + 1 + n * len(self.workspace.selection.rows.dropped))
 
     def pivots(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Pivots of the kept joint rows over the floors below which they are suspended; 0 for suspended rows. For
@@ -294,7 +296,7 @@ class Interpretation:
         times, values, single = self.rows(t, y)
         out = self.evaluated(self._rates, times, (values,), self._n_rates)
         if self.workspace.selection.rows.dropped:
-            needs = self.independence(times, values)[:, -1]
+            needs = self.independence(times, values)[:, self.workspace.layout.n_rows]
             for k in np.flatnonzero(needs > self._most_needed).tolist():
                 self._rates_of_good_rows(float(times[k]), values[k], out[k])
         out = out[0] if single else out
@@ -350,9 +352,14 @@ class Interpretation:
         if not self.ambiguous:
             return self.rates(t, y)[1]
         times, values, single = self.rows(t, y)
-        la = np.empty((len(times), self.workspace.layout.n_constraints))
+        first, parts = self.workspace.layout.n_internal, []
         for part in slices(len(times), self._width):
-            la[part] = self._of_least_norm(times[part], values[part])[0]
+            la, best, _, _ = self._of_least_norm(times[part], values[part])
+            if first and not self.workspace.settings.formulation.projected:
+                change = best - la[:, first:]
+                la[:, :first] += self.evaluated(balanced, times[part], (values[part], change), first)
+            parts.append(np.concatenate([la[:, :first], best], axis=1))
+        la = np.concatenate(parts)
         return la[0] if single else la
 
     @cached_property
@@ -365,45 +372,41 @@ class Interpretation:
     def _sizes(self) -> Vec:
         return self.model.scales.sizes(self.model.scales.length)
 
-    def _of_least_norm(self, t: Vec, y: Mat) -> tuple[Mat, Mat, Vec]:
-        """Multipliers (m, constraints), of least norm where equations may follow from others; then for these bases (m,
-        k, rows) of the multipliers of joints, times the sizes of their equations, that give no force, and the largest
-        violation of a constraint on positions over its size (m,).
+    def _of_least_norm(self, t: Vec, y: Mat) -> tuple[Mat, Mat, Mat, Vec]:
+        """Multipliers (m, constraints); those of the joints of least norm with the same forces, (m, rows); orthonormal
+        bases (m, k, rows) of the multipliers of joints, times the sizes of their equations, that give no force; the
+        largest violation of a constraint on positions over its size (m,).
 
         Where rows are nearly singular or ill-conditioned they are found by singular values; vectors of the bases beyond
         those of a row are zero.
         """
-        layout, m = self.workspace.layout, len(t)
-        la, n_rows = self.rates_of_selection(t, y)[1], layout.n_rows
+        layout, m, sizes = self.workspace.layout, len(t), self._sizes
+        la, n_rows, n_internal = self.rates_of_selection(t, y)[1], layout.n_rows, layout.n_internal
         if not self.ambiguous:
-            return la, np.empty((m, 0, n_rows)), np.zeros(m)
-        given = np.concatenate([la, np.broadcast_to(self._sizes, (m, n_rows))], axis=1)
-        n_la, n_null = la.shape[1], len(self.workspace.selection.rows.dropped)
-        out = self.evaluated(least_norm, t, (y, given), n_la + n_null * n_rows + 2)
-        la, null, sure = np.ascontiguousarray(out[:, :n_la]), out[:, n_la:-2].reshape(m, n_null, n_rows), out[:, -2:]
+            return la, la[:, n_internal:], np.empty((m, 0, n_rows)), np.zeros(m)
+        found = self.independence(t, y)
+        null, best = found[:, n_rows + 1 :].reshape(m, -1, n_rows) * sizes, la[:, n_internal:].copy()
+        with np.errstate(all="ignore"):  # of singular rows, which are not regular
+            for k in range(null.shape[1]):  # Gram and Schmidt
+                v = null[:, k]
+                for before in range(k):
+                    v -= null[:, before] * _products(null[:, before], v)
+                v /= np.sqrt(_products(v, v))
+                best -= v * _products(v, best * sizes) / sizes
         g = np.abs(self.constraints(t, y).position)
-        g[:, g.shape[1] - n_rows :] /= self._sizes
-        regular = np.isfinite(out).all(axis=1) & (sure[:, 0] > _NEARLY_SINGULAR**2) & (sure[:, 1] <= self._most_needed)
+        g[:, g.shape[1] - n_rows :] /= sizes
+        regular = np.isfinite(best).all(axis=1) & (found[:, n_rows] <= self._most_needed)
+        regular &= found[:, :n_rows].min(axis=1, initial=1.0) > _NEARLY_SINGULAR**2
         for k in np.flatnonzero(~regular).tolist():
             at, state = t[k : k + 1], y[k : k + 1]
             la[k] = self.rates(at, state)[1][0]
             own = null_directions(self.model, self.joint_matrix(at, state), self._deficiency(at, state))[0]
-            best = minimum_norm(self.model, la[k, layout.n_internal :], own)
-            if layout.n_internal and not self.workspace.settings.formulation.projected:
-                self._share(float(t[k]), y[k], la[k], best)
-            la[k, layout.n_internal :] = best
+            best[k] = minimum_norm(self.model, la[k, n_internal:], own)
             if own.shape[1] > null.shape[1]:
                 null = np.pad(null, ((0, 0), (0, own.shape[1] - null.shape[1]), (0, 0)))
             null[k] = 0.0
             null[k, : own.shape[1]] = own.T
-        return la, null, g.max(axis=1, initial=0.0)
-
-    def _share(self, t: float, y: Vec, la: Vec, best: Vec) -> None:
-        """Change the internal multipliers so that W la stays the same when those of the joints become `best`: forces
-        that move no body still pull at its internal constraints."""
-        first = self.workspace.layout.n_internal
-        W: Any = self.matrices(t, y, False).W
-        la[:first] += np.linalg.lstsq(W[:, :first], W[:, first:] @ (la[first:] - best), rcond=None)[0]
+        return la, best, null, g.max(axis=1, initial=0.0)
 
     def run_multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """The multipliers among the unknowns y, of the same sign and order, as the solver has computed them: what they
@@ -439,21 +442,20 @@ class Interpretation:
         """Force and torque of each joint on each of its bodies, ``[joint][body]``, spatial components; the torque
         about the joint's point on that body. From `multipliers`: as exact as positions and velocities are."""
         times, values, single = self.rows(t, y)
-        model, n_internal = self.model, self.workspace.layout.n_internal
-        n = len(model.joints)
+        model, n = self.model, len(self.model.joints)
         out = np.empty((len(times), n, 21))
         own, in_space = np.ones((2, n, 2, 2, 3), dtype=bool)
         for part in slices(len(times) if n else 0, self._width):
             at = times[part], values[part]
-            la, null, violations = self._of_least_norm(*at)
-            _, frames = self.joint_loads(*at, la[:, n_internal:], out[part])
+            _, la, null, violations = self._of_least_norm(*at)
+            _, frames = self.joint_loads(*at, la, out[part])
             if null.shape[1]:
                 pulls = [self.joint_loads(*at, null[:, k] / self._sizes)[0] for k in range(null.shape[1])]
                 for unique, not_so in zip(
                     (own, in_space), _moved(pulls, frames, violations, model.scales.length), strict=True
                 ):
                     unique &= ~not_so
-            finite = np.isfinite(la[:, n_internal:]).all(axis=0)
+            finite = np.isfinite(la).all(axis=0)
             if not finite.all():  # joints with multipliers that are not finite have no unique reactions
                 counts = [sum(int(model.primitives["n"][i]) for i in joint.primitives) for joint in model.joints]
                 for k, known in enumerate(np.split(finite, np.cumsum(counts)[:-1])):
@@ -468,6 +470,11 @@ class Interpretation:
         out = np.empty((m, n, 21)) if out is None else out
         self._kernel(joint_loads).each(t, (y, np.ascontiguousarray(la)), out.reshape(m, 21 * n))
         return out[..., :12].reshape(m, n, 2, 2, 3), out[..., 12:].reshape(m, n, 3, 3)
+
+
+def _products(v: Mat, w: Mat) -> Mat:
+    """Products of the rows, (m, 1)."""
+    return np.asarray(np.einsum("mi,mi->m", v, w)[:, None])
 
 
 def _moved(pulls: Sequence[Mat], frames: Mat, violations: Vec, length: float) -> tuple[Bools, Bools]:

@@ -57,6 +57,7 @@ class Recorded:
         self._nodes: dict[tuple[str, str, str], list[int]] = {}
         self._functions: dict[tuple[int, ...], OnArrays] = {}
         self._machine: dict[tuple[int, ...], MachineFunction | None] = {}
+        self._reads: dict[tuple[int, ...], list[bool]] = {}
 
     def nodes(self, owner: Owner, quantity: Quantity) -> list[int]:
         """The nodes of a number, or of the components of a vector."""
@@ -88,19 +89,23 @@ class Recorded:
 
     def by_loads(self, nodes: Sequence[int]) -> bool:
         """Whether multipliers count."""
-        return bool(self._read_by(nodes)[_LOADS])
+        return self._read_by(nodes)[_LOADS]
 
-    def _read_by(self, nodes: Sequence[int]) -> Any:
+    def _read_by(self, nodes: Sequence[int]) -> list[bool]:
         """Whether each part is read."""
-        graph = self._recorder.graph
-        read = [graph.nodes[k][2] for k in graph.needed(nodes) if graph.nodes[k][0] == "input"]
-        return np.isin(np.arange(len(self.sizes)), np.searchsorted(self.ends, read, side="right"))
+        key, graph = tuple(nodes), self._recorder.graph
+        if key not in self._reads:
+            read = [graph.nodes[k][2] for k in graph.needed(nodes) if graph.nodes[k][0] == "input"]
+            parts = np.isin(np.arange(len(self.sizes)), np.searchsorted(self.ends, read, side="right"))
+            self._reads[key] = parts.tolist()
+        return self._reads[key]
 
     def calls(self, view: Any, nodes: Sequence[int], x: Vec, out: Vec, rates: Vec, *, rates_too: bool) -> list[Any]:
         """The calls of `rbdae.machine.quantity_events.in_turn` to fill x and `out`, and the rates of y if they are
         wanted or needed."""
         layout, kernels, needed = view.workspace.layout, view.workspace.settings.kernels, self._read_by(nodes)
-        parts, la = np.split(x, self.ends[:-1]), rates[layout.n_differential + layout.n_internal :]
+        parts = [x[end - size : end] for size, end in zip(self.sizes, self.ends.tolist(), strict=True)]
+        la = rates[layout.n_differential + layout.n_internal :]
 
         def call(entry: Entry, out: Vec, *yd: Vec) -> Any:
             return view.function(entry, layout.n, *map(len, yd), len(out)), None, *(yd or (None,)), out

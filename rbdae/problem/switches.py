@@ -185,9 +185,10 @@ class RowSwitch(AbstractSwitch):
         return bool(view.workspace.selection.rows.dropped)
 
     def bounds(self, t: float, y: Vec) -> tuple[Vec, Vec]:
-        """Of the last number, which says how much the dropped rows need of the kept ones."""
-        high = np.full(self.view.workspace.layout.n_rows + 1, np.inf)
-        high[-1] = self.view.workspace.selection.rows.most_needed(WEAKENED)
+        """Of the number that says how much the dropped rows need of the kept ones."""
+        rows, n = self.view.workspace.selection.rows, self.view.workspace.layout.n_rows
+        high = np.full(n + 1 + n * len(rows.dropped), np.inf)
+        high[n] = rows.most_needed(WEAKENED)
         return np.full(len(high), -np.inf), high
 
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:

@@ -361,7 +361,8 @@ def passages(solution: Any, projected: bool) -> str:
 
 def _squares(problem: Problem, t: Vec, y: Mat) -> Mat:
     """The squares of the sines between each joint row and those before it, (m, rows)."""
-    return np.maximum(problem.each(Interpretation.independence, t, y)[:, :-1], 0.0)
+    found = problem.each(Interpretation.independence, t, y)
+    return np.maximum(found[:, : problem.workspace.layout.n_rows], 0.0)
 
 
 def _passages(t: Vec, s: Mat, close: float) -> list[tuple[int, float]]:

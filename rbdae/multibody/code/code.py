@@ -34,8 +34,8 @@ LARGEST = 400_000
 seconds (docs/decisions.md)."""
 
 _FINE, _USUAL = 1500, 50_000
-"""Nodes up to which LLVM's most thorough passes pay, and those that are usual; beyond, code that is written down as it
-comes is twice as slow and there in a fifth of the time (docs/decisions.md)."""
+"""Nodes up to which LLVM's passes pay, and those that are usual; beyond, code that is written down as it comes is twice
+as slow and there in a fifth of the time (docs/decisions.md)."""
 
 _RECORDED, _RECORDED_A_BODY, _MOST_RECORDED = 200_000, 4_000, 600_000
 """Nodes that a recording may have: at least, for each body, and at most."""
@@ -211,4 +211,5 @@ def _level(made: CodeText) -> int:
 def _written(made: CodeText) -> Written:
     text, data = made.write()
     beside = made.length.to_bytes(8, "little") + bytes([made.guarded]) + data.to_bytes()
-    return Written(text, _level(made), made.length < LEAST_NODES, beside)
+    level = _level(made)
+    return Written(text, level, made.length < LEAST_NODES, beside, passes=level > 1)
