@@ -32,7 +32,7 @@ from rbdae.multibody.memory.workspace import Workspace
 FROM = 20
 """Bodies from which elements are quicker than code of the whole model (docs/decisions.md)."""
 
-MOST = 1
+MOST = 4
 
 _SUMS = 3
 """Numbers at the beginning of the work vector: `Step.sums`."""
@@ -54,8 +54,11 @@ def step_elements(workspace: Workspace, kernel: Any) -> Elements:
 
     Raises NotStraight, NoDerivative where an element cannot be recorded.
     """
-    order, n_bodies = workspace.arrays["newton_order"], workspace.head.n_body_unknowns
+    order, n_bodies, nt = workspace.arrays["newton_order"], workspace.head.n_body_unknowns, _translations(workspace)
     n, n_unknowns = len(order), n_bodies + workspace.layout.n_rows
+    moves = np.repeat(np.tile([True, False], len(nt)), np.array([nt, np.full(len(nt), 3)]).T.ravel())
+    moves = np.append(moves, np.zeros(workspace.layout.n_rows, dtype=bool))
+    order = np.concatenate([order[moves[order]], order[~moves[order]]])
     place = np.full(n_unknowns, -1)
     place[order] = np.arange(n)
     parts = [_Part(workspace, group, KINDS[kernel]) for group in groups_of(workspace)]
@@ -92,6 +95,12 @@ def step_elements(workspace: Workspace, kernel: Any) -> Elements:
     return Elements(kinds, runs, zeros, solving.solution + n, numbers.tape(), solving)
 
 
+def _translations(workspace: Workspace) -> Ints:
+    """The numbers of translations of the bodies."""
+    nt: Ints = workspace.arrays["bodies"]["nt"][:-1]
+    return nt
+
+
 @final
 class _Part:
     """The first element of a kind in a step, with the places of the unknowns of all of them.
@@ -103,9 +112,9 @@ class _Part:
 
     def __init__(self, workspace: Workspace, group: Group, kind: type[Rodrigues]) -> None:
         self.of = of = Recorded(workspace, group)
-        B, layout = workspace.arrays["bodies"], workspace.layout
-        begins = np.cumsum([0, *(B["nt"][:-1] + 3)])
-        own = [begins[b] + i for b in (group.bodies[:, k] for k in of.moving) for i in range(int(B["nt"][b[0]]) + 3)]
+        layout, nt = workspace.layout, _translations(workspace)
+        begins = np.cumsum([0, *(nt + 3)])
+        own = [begins[b] + i for b in (group.bodies[:, k] for k in of.moving) for i in range(int(nt[b[0]]) + 3)]
         head, n_bodies = of.m.head, workspace.head.n_body_unknowns
         head.n_body_unknowns, head.n_rows = len(own), len(of.rows)
         self._unknowns = [*own, *(n_bodies + at - layout.n_internal for at in of.rows)]
