@@ -3,7 +3,8 @@
 Bodies, with what acts on them from the ground, and pairs of bodies with their joints and forces fill the rows of a step
 and their tangent. Rows of bodies are linear in natural forces and their moments, so that a pair adds to them the
 derivative along its own ones. The system is solved by tables, in the order in which code of the whole model eliminates
-it (`rbdae.multibody.memory.newton`); then each body takes its correction.
+it (`rbdae.multibody.memory.newton`), but for the translations of bodies, which come first: their pivots are masses.
+Then each body takes its correction.
 """
 
 from __future__ import annotations
@@ -31,8 +32,6 @@ from rbdae.multibody.memory.workspace import Workspace
 
 FROM = 20
 """Bodies from which elements are quicker than code of the whole model (docs/decisions.md)."""
-
-MOST = 4
 
 _SUMS = 3
 """Numbers at the beginning of the work vector: `Step.sums`."""
@@ -63,7 +62,7 @@ def step_elements(workspace: Workspace, kernel: Any) -> Elements:
     place[order] = np.arange(n)
     parts = [_Part(workspace, group, KINDS[kernel]) for group in groups_of(workspace)]
     filled = [part.filled(place, n) for part in parts]
-    sums, at = np.unique(np.concatenate([at.ravel() for own in filled for _, at in own]), return_inverse=True)
+    sums = np.unique(np.concatenate([at.ravel() for own in filled for _, at in own]))
     entries = [divmod(int(key) - n, n) for key in sums[n:]]
     plan = with_pivots(n, [(k, k) for k in range(n)], entries)
     solving = Solving(tables(n, entries, plan), _SUMS + n, _SUMS)
@@ -81,9 +80,7 @@ def step_elements(workspace: Workspace, kernel: Any) -> Elements:
             kinds.append(part.corrected(numbers, place, solving))
     kept = order[order >= n_bodies]
     if len(kept):
-        of = Written(
-            {"u": ("yd", kept), "c": ("work", solving.solution + place[kept]), "out": ("out", kept)}
-        )
+        of = Written({"u": ("yd", kept), "c": ("work", solving.solution + place[kept]), "out": ("out", kept)})
         of.gives("out", of.reads("u", 1) - of.reads("c", 1))
         kinds.append(of.kind())
     of = Written({"sums": ("work", np.zeros(1, dtype=np.int64)), "out": ("out", np.array([n_unknowns]))})
@@ -178,4 +175,4 @@ class _Part:
     def _kind(self, numbers: ElementNumbers, results: list[Result], places: dict[tuple[str, int], Place]) -> Kind:
         of = self.of
         places |= {("yd", i): Place("yd", "u", at) for i, at in enumerate(self._unknowns)}
-        return recorded_kind(numbers, self._motion, of.graph, results, of, places, most=MOST)
+        return recorded_kind(numbers, self._motion, of.graph, results, of, places)
