@@ -283,13 +283,13 @@ def _welded(n: int) -> rbdae.System:
 
 
 def _driven(n: int) -> rbdae.System:
-    """A chain with weight whose first body turns as it has to, with a damper from its end to the ground."""
+    """A chain with weight whose first body turns as it has to, with a damper from there to the ground."""
     system = _welded(n)
-    system.add_body("motor", mass=1.0, inertia=(1.0, 1.2, 1.4), position=(-0.5, 0.0, 0.0))
-    joint = Revolute(system.ground, "motor", at_b=(0.5, 0.0, 0.0), axis_a=(0, 0, 1), axis_b=(0, 0, 1))
+    motor = system.add_body("motor", mass=1.0, inertia=(1.0, 1.2, 1.4), position=(-0.5, 0.0, 0.0))
+    joint = Revolute(system.ground, motor, at_b=(0.5, 0.0, 0.0), axis_a=(0, 0, 1), axis_b=(0, 0, 1))
     system.add_joint(joint)
     system.add_joint(rbdae.drives.PrescribedAngle(joint, lambda t: 0.3 * t))
-    system.add_force(SpringDamper(system.ground, f"link{n - 1}", stiffness=3.0, damping=2.0, length=1.0))
+    system.add_force(SpringDamper(system.ground, motor, stiffness=3.0, damping=2.0, length=1.0, at_a=(0.0, -1.0, 0.0)))
     return system
 
 
