@@ -44,6 +44,10 @@ class Scheme:
     forces: bool = True
 
 
+KINDS: dict[Entry, type[Rodrigues]] = {}
+"""The kind of bodies of each of the kernels `newton`."""
+
+
 @cache
 def _kernels(kind: type[Rodrigues]) -> tuple[Entry, Entry, Entry]:
     """`newton`, `advance` and `work` of the steps of a kind of bodies, as entries with names of their own."""
@@ -64,7 +68,9 @@ def _kernels(kind: type[Rodrigues]) -> tuple[Entry, Entry, Entry]:
         kernel.__qualname__ = f"{kernel.__name__}_{kind.__name__.lower()}"
         return entry("ityyto")(kernel)
 
-    return named(newton), named(advance), named(work)
+    kernels = named(newton), named(advance), named(work)
+    KINDS[kernels[0]] = kind
+    return kernels
 
 
 def _add_multipliers(m: Memory, t: float, y: Array) -> None:

@@ -67,7 +67,9 @@ class Turn:
             self._names[k] = everywhere(real(node[1]), self._width)
             return
         if node[0] == "input" and node[1] in ("t", "c"):
-            self._names[k] = f"%{node[1]}"
+            self._names[k] = f"%{node[1]}" if self._width == 1 else name
+            if self._width > 1:
+                self._spread(name, f"%{node[1]}")
             return
         if node[0] == "result":
             return
@@ -110,12 +112,8 @@ class Turn:
             self.lines.append(f"{name} = load {self._kind}, ptr {at}, align 8")
         elif step == 0:
             at = self._address(f"{name}p", vector, group, distance, 0)
-            self.lines += [
-                f"{name}s = load double, ptr {at}, align 8",
-                f"{name}i = insertelement {self._kind} poison, double {name}s, i32 0",
-                f"{name} = shufflevector {self._kind} {name}i, {self._kind} poison, "
-                f"<{self._width} x i32> zeroinitializer",
-            ]
+            self.lines.append(f"{name}s = load double, ptr {at}, align 8")
+            self._spread(name, f"{name}s")
         else:
             last = "poison"
             for lane in range(self._width):
@@ -126,6 +124,14 @@ class Turn:
                     f"{target} = insertelement {self._kind} {last}, double {name}s{lane}, i32 {lane}",
                 ]
                 last = target
+
+    def _spread(self, name: str, value: str) -> None:
+        """A number in each lane."""
+        kind = self._kind
+        self.lines += [
+            f"{name}i = insertelement {kind} poison, double {value}, i32 0",
+            f"{name} = shufflevector {kind} {name}i, {kind} poison, <{self._width} x i32> zeroinitializer",
+        ]
 
     def store(self, k: int, number: int, vector: str, group: int, distance: int, *, adds: bool) -> None:
         """A result to its place."""

@@ -27,6 +27,7 @@ from rbdae.graph.loaded import Tape
 from rbdae.machine.element_text import ARGUMENTS_OF_ELEMENTS, PASSED_TO_ELEMENTS, Turn, word
 from rbdae.machine.function import INDICES, NUMBERS, SCRATCH, SELECTION
 from rbdae.machine.loops.following import follow
+from rbdae.machine.solving import Solving
 from rbdae.machine.straight import ARGUMENTS
 
 
@@ -102,6 +103,7 @@ class Elements(NamedTuple):
     cleared : how many numbers of the work vector, and how many results, are zero at first
     size : of the work vector
     tape : makes the numbers that are loaded of those of a model
+    solving : a sparse system that is solved between elements; its run has the number after those of the kinds
     """
 
     kinds: Sequence[Kind]
@@ -109,6 +111,7 @@ class Elements(NamedTuple):
     cleared: tuple[int, int]
     size: int
     tape: Tape
+    solving: Solving | None = None
 
 
 def evaluated(elements: Elements, inputs: Mapping[str, Any], numbers: Vec, n_results: int) -> Vec | None:
@@ -286,11 +289,15 @@ def scheduled(name: str, elements: Elements) -> tuple[str, Ints]:
     runs, then the data of the kinds."""
     kinds, runs = elements.kinds, elements.runs
     functions = [_Function(f"{name}.{k}", kind) for k, kind in enumerate(kinds)]
-    data = [function.data for function in functions]
-    first = 3 + len(kinds)
-    begins = first + 3 * len(runs) + np.cumsum([0, *map(len, data[:-1])])
+    texts, data = [function.text() for function in functions], [function.data for function in functions]
+    if elements.solving is not None:
+        texts.append(elements.solving.text(f"{name}.{len(texts)}"))
+        data.append(elements.solving.data)
+    n, ran = len(data), np.array(runs, dtype=np.int32).ravel()
+    first, tables = 3 + n, [_even(each) for each in data]  # whole numbers of 8 bytes may be among them
+    begins = first + len(ran) + (first + len(ran)) % 2 + np.cumsum([0, *map(len, tables[:-1])])
     head = np.array([len(runs), *elements.cleared, *begins], dtype=np.int32)
-    indices = np.concatenate([head, np.array(runs, dtype=np.int32).ravel(), *data])
+    indices = np.concatenate([_even(np.concatenate([head, ran])), *tables])
     lines = [f"define internal i32 @{name}({ARGUMENTS}) nounwind {{", "entry:"]
     for label, slot in (("indices", INDICES), ("numbers", NUMBERS), ("work", SCRATCH), ("selection", SELECTION)):
         lines += [f"%{label}p = getelementptr ptr, ptr %context, i64 {slot}", f"%{label} = load ptr, ptr %{label}p"]
@@ -313,9 +320,9 @@ def scheduled(name: str, elements: Elements) -> tuple[str, Ints]:
             f"%{what}w = load i32, ptr %{what}q, align 4",
             f"%{what} = sext i32 %{what}w to i64",
         ]
-    cases = " ".join(f"i64 {k}, label %kind{k}" for k in range(1, len(kinds)))
+    cases = " ".join(f"i64 {k}, label %kind{k}" for k in range(1, n))
     lines.append(f"switch i64 %kind, label %kind0 [{cases}]")
-    for k in range(len(kinds)):
+    for k in range(n):
         lines += [
             f"kind{k}:",
             *word(f"begin{k}", 3 + k),
@@ -324,7 +331,7 @@ def scheduled(name: str, elements: Elements) -> tuple[str, Ints]:
         ]
     lines += [
         "ran:",
-        f"%ok = phi i1 {', '.join(f'[%ok{k}, %kind{k}]' for k in range(len(kinds)))}",
+        f"%ok = phi i1 {', '.join(f'[%ok{k}, %kind{k}]' for k in range(n))}",
         "%all = and i1 %held, %ok",
         "%next = add nsw i64 %i, 1",
         "%more = icmp slt i64 %next, %count",
@@ -335,7 +342,12 @@ def scheduled(name: str, elements: Elements) -> tuple[str, Ints]:
         "ret i32 %status",
         "}",
     ]
-    return "\n".join([*(function.text() for function in functions), *lines]), indices
+    return "\n".join([*texts, *lines]), indices
+
+
+def _even(table: Ints) -> Ints:
+    """A table of even length."""
+    return np.append(table, np.zeros(len(table) % 2, dtype=np.int32))
 
 
 def _cleared(vector: str, place: int) -> list[str]:

@@ -228,8 +228,8 @@ def tables(n: int, places: Sequence[Place], order: Plan) -> Tables:
     for (i, j), right in zip(reversed(order.pivots), reversed(order.upper), strict=True):
         back += [i, j, len(right), *right]
     head = np.zeros(at.HEAD, dtype=np.int64)
-    first = at.FIRST + lower
-    head[[at.N, at.ENTRIES, at.FILLED, at.LOWER, at.UPPER]] = n, len(places), len(slot), at.FIRST, first
-    head[[at.MATRIX, at.N_UPPER, at.FREE]] = first + upper, upper, first + upper + len(slot)
+    first = at.FIRST + len(slot)
+    head[[at.N, at.ENTRIES, at.FILLED, at.MATRIX, at.LOWER]] = n, len(places), len(slot), at.FIRST, first
+    head[[at.UPPER, at.N_UPPER, at.FREE]] = first + lower, upper, first + lower + upper
     one, two, three = (np.array(stream, dtype=np.int64) for stream in (steps, forth, back))
     return Tables(order, head, one, two, three, tuple(map(address_of, (head, one, two, three))))

@@ -26,8 +26,8 @@ def units(unknowns: Array) -> Slopes:
     return [(x, {j: 1.0}) for j, x in enumerate(unknowns)]
 
 
-def correction(m: Memory, rows: Array, slopes: Slopes, right: Array, through: Array = ()) -> Array:
-    """The solution c of A c = right with A = d rows / d unknowns; 0 for unknowns of dropped rows.
+def tangent(m: Memory, rows: Array, slopes: Slopes, through: Array = ()) -> dict[tuple[int, int], int]:
+    """The nodes of A = d rows / d unknowns by row and column; omitted ones are zero.
 
     Parameters
     ----------
@@ -52,10 +52,17 @@ def correction(m: Memory, rows: Array, slopes: Slopes, right: Array, through: Ar
     seeds |= {k: {n + j: one} for j, k in enumerate(between)}
     for i, row in enumerate(tangents(graph, [number(x) for x in rows], seeds)):
         add(i, row, one)
+    return entries
+
+
+def correction(m: Memory, rows: Array, slopes: Slopes, right: Array, through: Array = ()) -> Array:
+    """The solution c of A c = right with the `tangent` A; 0 for unknowns of dropped rows."""
+    recorder, graph, n = m.recorder, m.recorder.graph, len(rows)
+    entries = tangent(m, rows, slopes, through)
     order = newton_order(m).tolist()
     plan = with_pivots(n, [(k, k) for k in order], entries)
     factors = eliminate(graph, plan, entries)
-    x = substitute(graph, plan, factors, [number(x) for x in right])
+    x = substitute(graph, plan, factors, [recorder.number(x) for x in right])
     out = np.zeros(n, dtype=object)
     out[order] = [recorder.result(x[k]) for k in order]
     return out

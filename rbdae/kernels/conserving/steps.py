@@ -29,7 +29,7 @@ from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.conserving.bodies import Rodrigues
 from rbdae.kernels.conserving.directors import Directors
 from rbdae.kernels.conserving.forces import AlongInStep, forces_in_step, work_of
-from rbdae.kernels.conserving.newton import correction, units
+from rbdae.kernels.conserving.newton import Slopes, correction, units
 from rbdae.kernels.constraints.drives import set_between, set_time
 from rbdae.kernels.constraints.primitives import (
     mean_gradients,
@@ -84,7 +84,7 @@ class Step:
         for body, own in zip(self.bodies, self.own, strict=True):
             body.take(u[own])
         n = head(m).n_body_unknowns
-        self.mu = u[n : n + head(m).n_rows]
+        self.u, self.mu = u[: n + head(m).n_rows], u[n : n + head(m).n_rows]
         self.start, self.d = [body.z0 for body in self.bodies], [body.d for body in self.bodies]
         self.z = [z + d for z, d in zip(self.start, self.d, strict=True)]
         self.end = [z + d for z, d in zip(self.z, self.d, strict=True)]
@@ -108,6 +108,32 @@ class Step:
         joints = joint_forces(m, self.at_joints, self.mu, self.middle)
         weights = [np.vstack([b.o.weight, b.o.weight_d.reshape(3, 3)]) * half for b in self.bodies]
         return [(w, f + g) for w, f, g in zip(weights, applied, joints, strict=True)]
+
+    def balances(self) -> tuple[list[Array], Array]:
+        """The rows of each body, and the moments on them, through which they depend on many unknowns."""
+        acting = self.forces()
+        torques = [body.torque(forces) for body, (_, forces) in zip(self.bodies, acting, strict=True)]
+        rows = [body.balance(*both, torque) for body, both, torque in zip(self.bodies, acting, torques, strict=True)]
+        return rows, np.ravel(torques)
+
+    def slopes(self) -> Slopes:
+        """The unknowns with their derivatives, and the numbers of bodies that have theirs."""
+        known = units(self.u)
+        for body, own in zip(self.bodies, self.own, strict=True):
+            known += [(x, {own.stop - 3 + k: slope[k] for k in range(3)}) for x, slope in body.slopes]
+        return known
+
+    def sums(self, balances: list[Array], c: Array) -> list[Any]:
+        """The squares of a correction c of the unknowns of the bodies, of what the balances lacked before it, and of
+        the increments."""
+        change, lacking, size = 0.0, 0.0, 0.0
+        for body, own, rows, z in zip(self.bodies, self.own, balances, self.at_joints, strict=True):
+            change += body.weights @ (c[own] * c[own])
+            lacking += body.lacking(rows)
+            if body.o.nt == 3:
+                size += (body.dx @ body.dx + z[0] @ z[0] * NOISE) * body.o.mass
+            size += np.diag(body.o.inertia) @ (body.b * body.b + NOISE) * 4.0
+        return [change, lacking, size]
 
     def joint_rows(self) -> Array:
         """g(z1, t1), 0 in dropped rows."""
@@ -149,26 +175,17 @@ def newton(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: type
     the correction relative to that of the increments, or what the balances lacked before it (`Rodrigues.lacking`) if it
     is more: small corrections alone are no solution where the matrix is singular."""
     step = Step(m, t, y, h, u, kind)
-    acting = step.forces()
-    torques = [body.torque(forces) for body, (_, forces) in zip(step.bodies, acting, strict=True)]
-    balances = [body.balance(*both, torque) for body, both, torque in zip(step.bodies, acting, torques, strict=True)]
+    balances, torques = step.balances()
     rows = np.concatenate([*balances, step.joint_rows()])
-    n = len(rows)
-    known = units(u[:n])
-    for body, own in zip(step.bodies, step.own, strict=True):
-        known += [(x, {own.stop - 3 + k: slope[k] for k in range(3)}) for x, slope in body.slopes]
-    c = correction(m, rows, known, -rows, np.ravel(torques))
-    lacking: Any = sum(body.lacking(each) for body, each in zip(step.bodies, balances, strict=True))
-    weights = np.concatenate([body.weights for body in step.bodies])
-    change = weights @ (c[: len(weights)] * c[: len(weights)])
+    c = correction(m, rows, step.slopes(), -rows, torques)
     kept = newton_order(m)
     out[kept] = u[kept] + c[kept]
-    size = 1e-300
-    for body, z in zip(step.bodies, step.at_joints, strict=False):
-        if body.o.nt == 3:
-            size += (body.dx @ body.dx + z[0] @ z[0] * NOISE) * body.o.mass
-        size += np.diag(body.o.inertia) @ (body.b * body.b + NOISE) * 4.0
-    out[n] = sqrt(maximum(change, lacking) / size)
+    out[len(rows)] = relative(*step.sums(balances, c))
+
+
+def relative(change: Any, lacking: Any, size: Any) -> Any:
+    """The size of a correction, or what the balances lacked if it is more, relative to that of the increments."""
+    return sqrt(maximum(change, lacking) / (size + 1e-300))
 
 
 def predict(m: Memory, t: Any, y: Array, h: Any, out: Array) -> None:

@@ -1,8 +1,8 @@
 """Elimination on numbers, in loops over tables: what `rbdae.graph.elimination` plans, for large models.
 
-The memory `v` of a matrix has, one part after the other, a word on how good the factors are, the multipliers of L
-column by column, U row by row with its reciprocal pivot in front, both in the order in which they are needed, and the
-entries of the matrix itself with those that fill in, where the elimination is done. Tables are streams: every number is
+The memory `v` of a matrix has, one part after the other, a word on how good the factors are, the entries of the matrix
+itself with those that fill in, where the elimination is done, the multipliers of L column by column, and U row by row
+with its reciprocal pivot in front, both in the order in which they are needed. Tables are streams: every number is
 read once, in order.
 """
 

@@ -22,7 +22,7 @@ from rbdae.machine.module import Module, NoMachineCode, Written, collector_off, 
 from rbdae.machine.python_calls import supported
 from rbdae.multibody.code import closing_elements
 from rbdae.multibody.code.code_text import CodeText, code_text, text_of_elements, text_of_step
-from rbdae.multibody.elements import rhs_elements
+from rbdae.multibody.elements import rhs_elements, step_elements
 from rbdae.multibody.elements.elements import apply_to, elements_of
 from rbdae.multibody.memory.contents import on_disk
 from rbdae.multibody.memory.workspace import Workspace
@@ -150,6 +150,8 @@ def elements_for(workspace: Workspace, wanted: Wanted) -> Elements | None:
             return rhs_elements.rhs_elements(workspace, kernel, n_results)
         if closing_elements.apply_to(workspace, kernel):
             return closing_elements.closing_elements(workspace, kernel)
+        if step_elements.apply_to(workspace, kernel):
+            return step_elements.step_elements(workspace, kernel)
         if apply_to(workspace, kernel, wanted.pattern):
             return elements_of(workspace, wanted.pattern)
     except (NotStraight, NoDerivative):

@@ -26,6 +26,7 @@ from rbdae.machine.loops import fixed
 from rbdae.machine.matrix import matrix, places
 from rbdae.machine.module import as_it_comes, sources
 from rbdae.machine.pieces import in_pieces, is_long
+from rbdae.machine.solving import PROGRAM
 from rbdae.machine.straight import DECLARATIONS, straight
 from rbdae.multibody.recorded.recording import Pattern, Recording
 
@@ -129,8 +130,11 @@ def text_of_elements(found: Elements, signs: str, shapes: Shapes, pattern: Patte
 def _by_elements(found: Elements, entries: Sequence[str]) -> CodeText:
     body, indices = scheduled("straight", found)
     in_lanes = [declarations(width) for width in {kind.lanes for kind in found.kinds} - {1}]
-    text, data = "\n".join([DECLARATIONS, *in_lanes, body, *entries]), Data.on_tape(indices, found.tape, found.size)
-    length, is_guarded = sum(kind.length for kind in found.kinds), any(kind.guards for kind in found.kinds)
+    solved = "" if found.solving is None else PROGRAM.text()
+    declared = "\n".join([DECLARATIONS, *in_lanes]).splitlines()
+    text = "\n".join([*(line for line in declared if line not in solved), body, *entries, solved])
+    data, length = Data.on_tape(indices, found.tape, found.size), sum(kind.length for kind in found.kinds)
+    is_guarded = found.solving is not None or any(kind.guards for kind in found.kinds)
     return CodeText(lambda: (text, data), (text, data.to_bytes()), length, is_guarded)
 
 

@@ -122,23 +122,33 @@ def _placed(keys: Ints, found: list[tuple[int, Ints]]) -> list[tuple[int, Ints]]
 
 def _summed(workspace: Workspace, size: int, results_of: Callable[[Any], list[tuple[int, Ints]]]) -> Elements:
     """The elements that add up to this number of results: nodes and places of each kind."""
-    written, cleared, kinds = np.zeros(size, dtype=bool), False, list[Kind]()
+    every, kinds = recorded_elements(workspace), list[Kind]()
+    results, cleared = added(size, [results_of(recorded) for recorded in every], lambda at: Place("out", "", at))
     numbers = ElementNumbers(len(workspace.open_numbers.values))
-    for recorded in recorded_elements(workspace):
-        found = results_of(recorded)
-        # elements of a kind come one after the other, each with all its results: none may be the first one by turns
-        times = np.bincount(np.concatenate([at.ravel() for _, at in found] or [_NONE]), minlength=size)
-        results = [
-            Result(node, Place("out", "", at), bool(written[at].any() or (times[at] > 1).any())) for node, at in found
-        ]
-        cleared = cleared or any(result.adds and not written[result.place.at].all() for result in results)
-        written |= times > 0
-        if results:
+    for recorded, own in zip(every, results, strict=True):
+        if own:
             of = recorded.of
-            kinds.append(recorded_kind(numbers, recorded.motion, of.graph, results, of, recorded.places, most=1))
+            kinds.append(recorded_kind(numbers, recorded.motion, of.graph, own, of, recorded.places, most=1))
     runs = [Run(k, 0, kind.count) for k, kind in enumerate(kinds)]
-    zeros = size if cleared or not written.all() else 0
-    return Elements(kinds, runs, (0, zeros), 1, numbers.tape())
+    return Elements(kinds, runs, (0, size if cleared else 0), 1, numbers.tape())
+
+
+def added(
+    size: int, found: Sequence[list[tuple[int, Ints]]], to: Callable[[Ints], Place]
+) -> tuple[list[list[Result]], bool]:
+    """The results of elements that add up to this number of sums, nodes with their sums for each kind, at the places of
+    the sums; and whether all have to be zero at first."""
+    written, cleared, out = np.zeros(size, dtype=bool), False, list[list[Result]]()
+    for own in found:
+        # elements of a kind come one after the other, each with all its results: none may be the first one by turns
+        times = np.bincount(np.concatenate([at.ravel() for _, at in own] or [_NONE]), minlength=size)
+        results = [Result(node, to(at), bool(written[at].any() or (times[at] > 1).any())) for node, at in own]
+        cleared = cleared or any(
+            result.adds and not written[at].all() for result, (_, at) in zip(results, own, strict=True)
+        )
+        written |= times > 0
+        out.append(results)
+    return out, bool(cleared or not written.all())
 
 
 @final
