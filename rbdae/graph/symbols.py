@@ -150,7 +150,7 @@ def _binary(
 
 
 def _quotient(graph: Graph, a: int, b: int) -> int:
-    """a / b, and a / a = 1: so an inverse by cofactors keeps its zeros where one cofactor is the determinant. In laws of
+    """a / b, and a / a = 1: an inverse by cofactors keeps its zeros where one of them is the determinant. In laws of
     users a / a stays what it is, NaN at 0."""
     return graph.const(1.0) if a == b else graph.div(a, b)
 
