@@ -157,6 +157,12 @@ def _binary(
     return forward, backward
 
 
+def _quotient(graph: Graph, a: int, b: int) -> int:
+    """a / b, and a / a = 1: an inverse by cofactors keeps its zeros where one of them is the determinant. In laws of
+    users a / a stays what it is, NaN at 0."""
+    return graph.const(1.0) if a == b else graph.div(a, b)
+
+
 def _function(name: str) -> Callable[[Any], Any]:
     def apply(self: Symbol) -> Any:
         return self.recorder.result(self.recorder.graph.function(name, self.node))
@@ -190,7 +196,7 @@ class Symbol:
     __add__, __radd__ = _binary(Graph.add, 0.0)
     __sub__, __rsub__ = _binary(Graph.sub, 0.0)
     __mul__, __rmul__ = _binary(Graph.mul, 1.0, zero=True)
-    __truediv__, __rtruediv__ = _binary(Graph.div, 1.0)
+    __truediv__, __rtruediv__ = _binary(_quotient, 1.0)
     sqrt, sin, cos, tan = _function("sqrt"), _function("sin"), _function("cos"), _function("tan")
     arcsin, arctan, __abs__ = _function("arcsin"), _function("arctan"), _function("abs")
     __floor__, log, arctan2 = _function("floor"), _function("log"), _binary(Graph.arctan2, math.nan)[0]

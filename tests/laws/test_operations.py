@@ -91,6 +91,14 @@ def test_ten_kinds_of_joints_have_a_null_space_of_few_operations():
     assert problem.callbacks.operations("residual").total <= 6500
 
 
+def test_hinges_keep_the_zeros_of_the_null_space():
+    """A hinge turns its body about a constant axis: T has zeros there, and forces of its other equations do no work."""
+    problem = rbdae.formulate(rbdae.models.pendulum(), "null-space")
+    assert problem.callbacks.operations("residual").total <= 75
+    assert problem.callbacks.operations("jacobian_data").total <= 155
+    assert problem.sparsity.nnz == 35
+
+
 def test_loops_over_elements_count_every_element():
     """Residuals of long chains are loops over bodies: a link more costs the same at any length."""
     found = []

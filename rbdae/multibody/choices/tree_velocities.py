@@ -31,10 +31,11 @@ class TreeVelocity:
 
     def places(self, model: Model, b: int) -> list[int]:
         """The places of the six equations of body b, joints first, in its factors (`rbdae.kernels.null_space.trees`).
-        Of more than three that move the body, drives come last."""
+        The rows S lead, since the determinant of a hinge is then one cofactor; drives come last, since of more than
+        three that move the body they are last."""
         driven = [k in model.rheonomic for k in self.primitives for _ in range(int(model.primitives["n"][k]))]
         moves = _moving(model, b, self.primitives, self.S)
-        order = np.lexsort((np.array([*driven, *[False] * len(self.S)]), ~moves))
+        order = np.lexsort((np.array([*driven, *[-1] * len(self.S)]), ~moves))
         out = np.empty(6, dtype=np.int64)
         out[order] = np.arange(6)
         return out.tolist()
