@@ -137,7 +137,7 @@ class Recorded:
 
 def in_python(workspace: Workspace, kernel: Callback, pattern: Pattern | None = None) -> Callable[..., None]:
     """A kernel, or a derivative, on a workspace without machine code; and then what the user's functions that other
-    code calls in it have raised. With ``code="plain"`` kernels run on floats, as they stand."""
+    code calls in it have raised. Kernels of a problem without any machine code run on floats, as they stand."""
     if isinstance(kernel, Entry) and not workspace.memory.traced:
         return workspace.plain(kernel)
     return workspace.raising(Recorded(workspace, kernel, pattern))
