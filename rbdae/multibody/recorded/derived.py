@@ -103,8 +103,8 @@ def along_directions(
     most_nodes: int,
 ) -> Recording:
     """The same derivative, or dF/dp, along the input vector ``"direction"``: with arrays in it, along many directions
-    at once. A sweep through F, and through the factorisation in it, for a single direction is as short as F; `shapes`
-    has that of F as `out`."""
+    at once. A sweep through F, and through the factorisation in it, for a single direction is as short as F. F
+    itself comes after it: what a function of the user raises there is raised here. `shapes` has that of F as `out`."""
     ran = run(workspace, kernel.of, shapes, point, most_nodes)
     g = ran.recorder.graph
     c, zero, by = g.node("input", "c", 0), g.const(0.0), _by(ran, workspace, kernel)
@@ -113,7 +113,8 @@ def along_directions(
     if "yd" in shapes and kernel.by == "state":
         rates = inputs_of(g, "yd", len(by))
         seeds |= {node: {0: g.mul(c, change)} for node, change in zip(rates, direction, strict=True)}
-    return ran.recording([row.get(0, zero) for row in tangents(g, ran.nodes(ran.out), seeds)])
+    outputs = ran.nodes(ran.out)
+    return ran.recording([*(row.get(0, zero) for row in tangents(g, outputs, seeds)), *outputs])
 
 
 def _by(ran: Run, workspace: Workspace, kernel: Derivative) -> list[int]:

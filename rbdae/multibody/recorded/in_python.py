@@ -103,7 +103,8 @@ class Recorded:
             self._on_floats(*arguments)
             return
         if directions is not None:
-            results = [np.broadcast_to(change, directions.shape[1]) for change in results]
+            changes = results[: len(results) // 2]
+            results = [np.broadcast_to(change, directions.shape[1]) for change in changes]
         if self._pattern is None:
             out[...] = np.reshape(results, out.shape)
             return
