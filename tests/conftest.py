@@ -101,7 +101,7 @@ def _code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     if not codes.is_thorough(request.node.nodeid):
         monkeypatch.setenv("RBDAE_LLVM", "quick")
     if request.node.get_closest_marker("plain") is not None:
-        monkeypatch.setenv("RBDAE_CODE", "plain")
+        monkeypatch.setenv("RBDAE_LLVM", "none")
 
 
 @pytest.fixture
@@ -115,5 +115,6 @@ def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     """Runs a test as plain Python and with machine code: problems that it formulates, and processes that it starts,
     take this one. What a module keeps between tests must not depend on it."""
     name: str = request.param
-    monkeypatch.setenv("RBDAE_CODE", name)
+    if name == "plain":
+        monkeypatch.setenv("RBDAE_LLVM", "none")
     return name

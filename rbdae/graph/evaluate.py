@@ -21,18 +21,28 @@ def _choice(condition: Any, one: Any, other: Any) -> Any:
     return one if condition else other
 
 
+def _arctan2(y: Any, x: Any) -> Any:
+    """The angle of (x, y); of complex steps with its derivative."""
+    angle = np.arctan2(y.real, x.real)
+    if not (np.iscomplexobj(y) or np.iscomplexobj(x)):
+        return angle
+    return angle + 1j * ((x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2))
+
+
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
     "neg": operator.neg,
     "rcp": lambda x: _ONE / x,
-    "<": lambda a, b: (a < b) * 1.0,  # NumPy's Booleans have another sum and no difference
-    "<=": lambda a, b: (a <= b) * 1.0,
+    "<": lambda a, b: (a.real < b.real) * 1.0,  # NumPy's Booleans have another sum and no difference
+    "<=": lambda a, b: (a.real <= b.real) * 1.0,
     "==": lambda a, b: (a == b) * 1.0,
     "not": lambda c: 1.0 - c,
     "select": _choice,
     **{name: getattr(np, name) for name in (*FUNCTIONS, *OF_TWO)},
+    "floor": lambda x: np.floor(x.real),
+    "arctan2": _arctan2,
 }
 """By the kinds of nodes. Python's operators: on NumPy's scalars they take a tenth of the time of NumPy's functions."""
 

@@ -1,107 +1,71 @@
-"""Nodes of a graph as Python statements: what evaluates a recording where there is no machine code."""
+"""Nodes of a graph as a function, evaluated in Python: what runs where there is no machine code."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from types import CodeType
+from functools import partial
+from operator import itemgetter
 from typing import Any, final
 
 import numpy as np
 
-from rbdae.graph.graph import FUNCTIONS, OF_TWO, Graph
+from rbdae.graph.evaluate import OPERATIONS
+from rbdae.graph.graph import Graph, Node, operands
 from rbdae.graph.loaded import value_of
 
-_LINES = 2000
-"""Statements that are compiled together: the parser needs a kilobyte for each."""
 
-
-def _of_a_number(name: str) -> Callable[..., Any]:
-    function = getattr(np, name)
-    return lambda *x: function(*x).item()  # complex numbers have complex results
-
-
-def _numbers(values: Any) -> list[Any]:
-    """Python's floats, which are quicker than NumPy's; complex numbers of NumPy."""
-    out: list[Any] = values.tolist() if values.dtype.kind == "f" else list(values)
+def _called(function: Callable[..., None], n_in: int, *numbers: Any) -> Any:
+    """The vector that a function of the user has filled."""
+    values = np.array(numbers)
+    out = values[1 + n_in :]
+    function(values[0], values[1 : 1 + n_in], out)
     return out
 
 
-def _inverse_of_a_number(x: Any) -> Any:
-    return 1.0 / x if x else math.copysign(math.inf, x.real)
-
-
-def _arctan2(y: Any, x: Any) -> Any:
-    """The angle of (x, y); of complex steps with its derivative."""
-    angle = math.atan2(y.real, x.real)
-    if not (isinstance(y, complex) or isinstance(x, complex)):
-        return angle
-    return complex(angle, (x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2))
-
-
-def _called(function: Callable[..., None], n_in: int, n_out: int, *numbers: Any) -> list[Any]:
-    """The vector that a function of the user has filled."""
-    values = np.array(numbers)
-    x, out = values[1 : 1 + n_in], values[1 + n_in : 1 + n_in + n_out]
-    function(values[0], x, out)
-    return [*out.tolist()]
-
-
-TEXTS = {
-    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "neg": "-{}", "rcp": "_rcp({})",
-    "<": "1.0 * ({}.real < {}.real)", "<=": "1.0 * ({}.real <= {}.real)", "==": "1.0 * ({} == {})",
-    "not": "1.0 - {}", "select": "{1} if {0} else {2}",
-    **{name: f"_{name}({{}})" for name in FUNCTIONS}, **{name: f"_{name}({{}}, {{}})" for name in OF_TWO},
-}  # fmt: skip
-"""The expression of a node."""
-
-NAMES = {f"_{name}": _of_a_number(name) for name in (*FUNCTIONS, *OF_TWO)}
-NAMES |= {"_rcp": _inverse_of_a_number, "_arctan2": _arctan2, "_floor": lambda x: float(np.floor(x.real))}
-"""What is called in them."""
-
-
-@lru_cache(maxsize=256)
-def _compiled(text: str) -> CodeType:
-    """Compiled text, cached: many lines take 10 ms, and laws that differ only in constants share it."""
-    return compile(text, "<a recording>", "exec")
+def _operation(node: Node, functions: Sequence[Callable[..., None]]) -> Callable[..., Any]:
+    """What computes a node from its operands."""
+    kind = node[0]
+    if kind == "call":
+        return partial(_called, functions[node[1]], node[2])
+    return itemgetter(node[2]) if kind == "result" else OPERATIONS[kind]
 
 
 @final
 class InPython:
-    """Nodes of a graph as a function of numbers: floats, or complex ones for complex steps.
+    """Nodes of a graph as a function of numbers, complex ones for complex steps, and of arrays of them.
 
     Parameters
     ----------
     graph : its vectors of inputs are given by name
     outputs : nodes
-    functions : those of the user, f(t, x, out)
+    functions : those of the user, f(t, x, out), of numbers alone
     """
 
     def __init__(self, graph: Graph, outputs: Sequence[int], functions: Sequence[Callable[..., None]] = ()) -> None:
-        lines: list[str] = []
-        self._scope: dict[str, Any] = {**NAMES, "_called": _called}
-        self._scope |= {f"_f{k}": function for k, function in enumerate(functions)}
-        for k in graph.needed(outputs):
-            kind, *rest = graph.nodes[k]
+        self._outputs = tuple(outputs)
+        self._constants: dict[int, float] = {}
+        self._inputs: list[tuple[int, str, int]] = []
+        self._steps: list[tuple[int, Callable[..., Any], tuple[int, ...], tuple[int, ...]]] = []
+        needed_later = set(outputs)
+        for k in reversed(graph.needed(outputs)):
+            kind, *rest = node = graph.nodes[k]
             if kind == "const":
-                self._scope[f"v{k}"] = value_of(rest[0])
+                self._constants[k] = np.float64(value_of(rest[0]))  # allows division by zero
             elif kind == "input":
-                lines.append(f"v{k} = {rest[0]}[{rest[1]}]")
-            elif kind == "call":
-                f, n_in, n_out, *given = rest
-                lines.append(f"v{k} = _called(_f{f}, {n_in}, {n_out}, {', '.join(f'v{j}' for j in given)})")
-            elif kind == "result":
-                lines.append(f"v{k} = v{rest[0]}[{rest[1]}]")
+                self._inputs.append((k, *rest))
             else:
-                lines.append(f"v{k} = {TEXTS[kind].format(*(f'v{j}' for j in rest))}")
-        self._parts = [_compiled("\n".join(lines[k : k + _LINES])) for k in range(0, len(lines), _LINES)]
-        self._outputs = [f"v{k}" for k in outputs]
+                of = operands(node)
+                last = tuple({*of} - needed_later)
+                needed_later.update(of)
+                self._steps.append((k, _operation(node, functions), of, last))
+        self._steps.reverse()
 
     def __call__(self, inputs: Mapping[str, Any]) -> list[Any]:
-        """The values of the outputs."""
-        scope = {**self._scope, **{name: _numbers(np.asarray(values)) for name, values in inputs.items()}}
+        """The values of the outputs: numbers, or arrays where they depend on arrays."""
+        values: dict[int, Any] = {**self._constants, **{k: inputs[name][i] for k, name, i in self._inputs}}
         with np.errstate(all="ignore"):  # both branches of a choice are computed
-            for part in self._parts:
-                exec(part, scope)
-        return [scope[name] for name in self._outputs]
+            for k, operation, of, last in self._steps:
+                values[k] = operation(*[values[j] for j in of])
+                for j in last:  # its memory is in the cache, for the next result
+                    del values[j]
+        return [values[k] for k in self._outputs]

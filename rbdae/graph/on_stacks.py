@@ -10,8 +10,8 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.graph.derivatives import inputs_of, jacobian
-from rbdae.graph.evaluate import OPERATIONS
 from rbdae.graph.graph import Graph
+from rbdae.graph.in_python import InPython
 from rbdae.graph.symbols import Recorder
 
 Symbols: TypeAlias = Any
@@ -23,57 +23,20 @@ _ROWS = 1024
 _MOST_NODES = 100_000
 
 
-@final
-class OnArrays:
-    """Nodes of a graph as a function of one vector of arrays.
-
-    Parameters
-    ----------
-    graph : a graph without users' functions
-    outputs : nodes
-    first : the place in the vector where the inputs of each name begin
-    """
-
-    def __init__(self, graph: Graph, outputs: Sequence[int], first: Mapping[str, int]) -> None:
-        self._outputs = tuple(outputs)
-        self._constants: dict[int, float] = {}
-        self._inputs: list[tuple[int, int]] = []
-        self._steps: list[tuple[int, Callable[..., Any], tuple[int, ...], tuple[int, ...]]] = []
-        needed_later = set(outputs)
-        for k in reversed(graph.needed(outputs)):
-            kind, *operands = graph.nodes[k]
-            if kind == "const":
-                self._constants[k] = np.float64(operands[0])  # allows division by zero
-            elif kind == "input":
-                self._inputs.append((k, first[operands[0]] + operands[1]))
-            else:
-                last = tuple({*operands} - needed_later)
-                needed_later.update(operands)
-                self._steps.append((k, OPERATIONS[kind], tuple(operands), last))
-        self._steps.reverse()
-
-    def __call__(self, x: Any) -> list[Any]:
-        """The values of the outputs for x (n, ...): arrays, or numbers if constant."""
-        values: dict[int, Any] = {**self._constants, **{k: x[i] for k, i in self._inputs}}
-        with np.errstate(all="ignore"):  # both branches of a choice are computed
-            for k, operation, operands, last in self._steps:
-                values[k] = operation(*[values[j] for j in operands])
-                for j in last:  # its memory is in the cache, for the next result
-                    del values[j]
-        return [values[k] for k in self._outputs]
-
-
 def stacked(graph: Graph, outputs: Sequence[int], first: Mapping[str, int]) -> Callable[[Mat], Mat]:
     """Nodes of a graph as a function of rows (m, n), (m, outputs); the inputs of each name begin at `first` in a row.
     Users' functions are not supported."""
-    function = OnArrays(graph, outputs, first)
+    function = InPython(graph, outputs)
+
+    def inputs(x: Any) -> dict[str, Any]:
+        return {name: x[begin:] for name, begin in first.items()}
 
     def evaluated(rows: Mat) -> Mat:
         if len(rows) == 1:  # on numbers
-            return np.array([function(rows[0])], dtype=float)
+            return np.array([function(inputs(rows[0]))], dtype=float)
         out = np.empty((len(rows), len(outputs)))
         for k in range(0, len(rows), _ROWS):
-            for j, values in enumerate(function(rows[k : k + _ROWS].T)):
+            for j, values in enumerate(function(inputs(rows[k : k + _ROWS].T))):
                 out[k : k + _ROWS, j] = values
         return out
 

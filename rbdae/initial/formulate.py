@@ -22,6 +22,7 @@ from rbdae.initial.renumbered import renumbered
 from rbdae.initial.start import ConsistentState, consistent_state
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.machine.cache import say_once
+from rbdae.machine.module import of_models
 from rbdae.machine.python_calls import supported
 from rbdae.multibody.choices.row_selection import SUSPENDED_FROM, redundant_rows
 from rbdae.multibody.choices.selection import IndependentVelocities, Selection
@@ -42,7 +43,7 @@ from rbdae.rotations import CHARTS, Chart
 from rbdae.rotations.chart import RotationName
 from rbdae.system import System
 
-CODES: Final = ("auto", "folded", "plain")
+CODES: Final = ("auto", "folded")
 """Values of `code`; the environment variable RBDAE_CODE says what "auto" means."""
 
 _REMEDY = (
@@ -68,7 +69,7 @@ def formulate(
     redundant: Literal["error", "minimum-norm"] = "error",
     hold: Hold = (),
     reference: Literal["space", "start"] = "space",
-    code: Literal["auto", "folded", "plain"] = "auto",
+    code: Literal["auto", "folded"] = "auto",
     t0: float = 0.0,
     **options: Any,
 ) -> Problem:
@@ -107,15 +108,15 @@ def formulate(
     reference : ``"space"`` or ``"start"``
         R_ref in R = R_ref R(a), a constant of each body, for charts with a singular set: I, or such that the chart is
         centred at the body's initial attitude. A start at or beyond the singular set needs ``"start"``.
-    code : ``"auto"``, ``"folded"`` or ``"plain"``
+    code : ``"auto"`` or ``"folded"``
         The machine code behind the callbacks. ``"auto"`` is code of the structure of this model: of its bodies, joints
         and forces, the formulation, and which numbers are 0, 1, -1 or equal. It loads the other numbers, and takes
         tenths of a second to make, in large models seconds; other models of the structure find it
-        (`Problem.with_parameters`). ``"folded"`` has all numbers of the model as constants. ``"plain"`` runs the
-        equations as they are written, in Python, which a debugger follows: milliseconds a call. A callback that is too
-        long for machine code is named in a warning, and what has been recorded of it is evaluated in Python. RBDAE_CODE
-        in the environment says what ``"auto"`` is. Results agree to rounding. ``problem.code``,
-        ``problem.callbacks.code(name)`` and the statistics of a run say which it was.
+        (`Problem.with_parameters`). ``"folded"`` has all numbers of the model as constants. RBDAE_CODE in the
+        environment says what ``"auto"`` is. Where there is no machine code, Python runs, milliseconds a call, and a
+        warning says why: without llvmlite, and of a callback that is too long. Results agree to rounding.
+        ``problem.code``, ``problem.callbacks.code(name)`` and the statistics of a run say which it was: ``"machine"``,
+        ``"folded"`` or ``"plain"``, which is Python.
     t0 : float
         Initial time, s.
     **options
@@ -136,10 +137,10 @@ def formulate(
     system = _checked_system("formulate", system)
     choices = check_choices(formulation, rotation, velocity, options, redundant, reference)
     _one_of("value of consistent", consistent, ("warn", "project", "check"))
-    wanted = _checked_code(code)
+    of_model = _code_of(code)
     t0 = _check.number("formulate", "t0", t0)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
-        problem = _formulated(system, choices, t0, consistent == "check", hold, wanted)
+        problem = _formulated(system, choices, t0, consistent == "check", hold, of_model)
     assembly = problem.assembly
     if consistent == "warn" and not hold and assembly.changes:
         text = (
@@ -183,9 +184,8 @@ def _checked_system(owner: str, system: object) -> System:
     return system
 
 
-def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: Hold, wanted: str) -> Problem:
+def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: Hold, code: Code) -> Problem:
     """From a system to its model, the state at the start, settings and selection there, and the problem."""
-    code = _code_of(wanted)
     model = compile_system(system, choices.explicit, t0)
     state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
@@ -200,10 +200,10 @@ def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: 
         raise _singular(f"first at {model.row_name(row)}")
     workspace = _with_floor(workspace, choices, start)
     workspace = _with_code(workspace, code, start.y0)
-    return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, wanted))
+    return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, code))
 
 
-def _again(choices: Choices, t0: float, hold: Hold, code: str, problem: Problem, new: Changed | System) -> Problem:
+def _again(choices: Choices, t0: float, hold: Hold, code: Code, problem: Problem, new: Changed | System) -> Problem:
     """The system of a problem with other numbers, or another one, formulated in the same way."""
     with np.errstate(over="ignore", invalid="ignore"):
         out = None if isinstance(new, System) else renumbered(problem, new, held=bool(hold))
@@ -358,24 +358,19 @@ def _one_of(what: str, value: object, known: Sequence[str]) -> None:
         raise _check.unknown(what, value, known)
 
 
-def _checked_code(value: str) -> str:
-    """The argument `code` of `formulate`, in place of "auto" what the environment says."""
+def _code_of(value: str) -> Code:
+    """The code of a model's problems, from the argument `code` of `formulate`; in place of "auto" it is what the
+    environment says. Python where Python is not as machine code expects it, and where tests ask for none."""
     _one_of("value of code", value, CODES)
     if value == "auto":
         value = os.environ.get("RBDAE_CODE", "auto")
         _one_of("value of RBDAE_CODE in the environment", value, CODES)
-    return value
-
-
-def _code_of(wanted: str) -> Code:
-    """The code of a model's problems: Python where it is asked for, and where Python is not as machine code expects
-    it."""
-    if wanted == "plain":
+    if not of_models():
         return "plain"
     if not supported():
         say_once("this Python keeps floats and arrays elsewhere than machine code looks for them; plain Python runs")
         return "plain"
-    return "folded" if wanted == "folded" else "auto"
+    return "folded" if value == "folded" else "auto"
 
 
 # ---------------------------------------------------------------- settings and selection

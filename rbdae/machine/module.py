@@ -5,7 +5,7 @@ depends on, the level of optimisation, the versions, and the processor with its 
 what is in it, changes times and nothing else.
 
 RBDAE_LLVM=quick in the environment asks for code as it comes, with the operations as recorded: slower, and there in a
-third of the time. That is for tests.
+third of the time. RBDAE_LLVM=none has the same, but none of models: their callbacks run in Python. Both are for tests.
 """
 
 from __future__ import annotations
@@ -226,7 +226,12 @@ class Written(NamedTuple):
 
 def as_it_comes() -> bool:
     """Whether code is wanted soon, not quick code."""
-    return os.environ.get("RBDAE_LLVM") == "quick"
+    return os.environ.get("RBDAE_LLVM") in ("quick", "none")
+
+
+def of_models() -> bool:
+    """Whether models have code."""
+    return os.environ.get("RBDAE_LLVM") != "none"
 
 
 def from_cache(made_of: object, write: Callable[[], Written]) -> tuple[Module, bytes]:

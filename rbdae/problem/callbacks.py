@@ -196,7 +196,7 @@ class Callbacks:
         if self._of_this_model(name) is None:
             raise ValueError(
                 f"Callbacks: {name!r} has no machine code, whose operations are counted: the model is too large, or "
-                "RBDAE_CODE=plain asks for plain Python"
+                "llvmlite is missing"
             )
         wanted = Wanted(self._kernel(name), self._shapes(name), self._entries_of(name), name == "jacobian_data")
         return counted(self._workspace, wanted)

@@ -14,7 +14,7 @@ from rbdae._frozen import ByName
 from rbdae.actuators.block import Block
 from rbdae.actuators.network import Network
 from rbdae.actuators.sampled import Sampled
-from rbdae.graph.on_stacks import OnArrays
+from rbdae.graph.in_python import InPython
 from rbdae.graph.symbols import Recorder
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.linear.accelerations import friction_margins
@@ -55,7 +55,7 @@ class Recorded:
         values = dict(zip(self.keys, blocks, strict=True))
         self._formulas = Formulas(view, Z, applied, loads, friction, values)
         self._nodes: dict[tuple[str, str, str], list[int]] = {}
-        self._functions: dict[tuple[int, ...], OnArrays] = {}
+        self._functions: dict[tuple[int, ...], InPython] = {}
         self._machine: dict[tuple[int, ...], MachineFunction | None] = {}
         self._reads: dict[tuple[int, ...], list[bool]] = {}
 
@@ -72,8 +72,8 @@ class Recorded:
         """The values of nodes for x, whose k-th item is a number, or an array of rows."""
         key = tuple(nodes)
         if key not in self._functions:
-            self._functions[key] = OnArrays(self._recorder.graph, nodes, {"y": 0})
-        return self._functions[key](x)
+            self._functions[key] = InPython(self._recorder.graph, nodes)
+        return self._functions[key]({"y": x})
 
     def machine(self, nodes: Sequence[int]) -> MachineFunction | None:
         """Nodes as a machine function of y; None where values of blocks are read."""

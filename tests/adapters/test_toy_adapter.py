@@ -85,7 +85,7 @@ def test_it_is_found_like_any_other_and_has_outputs_events_projection_and_errors
     (said / "entry_points.txt").write_text(text, encoding="utf-8")
     path = os.pathsep.join(map(str, (ROOT, ROOT / "adapters", ROOT / "tests/support", TOY, tmp_path)))
     strict = "error,ignore:the run did not reach its end"
-    environment = dict(os.environ, PYTHONPATH=path, RBDAE_CODE="plain", PYTHONWARNINGS=strict)
+    environment = dict(os.environ, PYTHONPATH=path, RBDAE_LLVM="none", PYTHONWARNINGS=strict)
     command = [sys.executable, "-c", SCRIPT]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr

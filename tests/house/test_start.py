@@ -95,7 +95,7 @@ def _imported(statements: str, **environment: str) -> set[str]:
 CASES = {
     "all modules, plain kernels": (IMPORT + PLAIN, {}),
     "traced code": (TRACED, {}),
-    "equations in plain Python": (SOLVE, {"RBDAE_CODE": "plain"}),
+    "equations in plain Python": (SOLVE, {"RBDAE_LLVM": "none"}),
 }
 
 

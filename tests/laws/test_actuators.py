@@ -147,7 +147,7 @@ def test_a_run_with_actuators_in_a_file(tmp_path):
 def test_plain_code_and_recorded_code_are_one(form, rng):
     formulation, rotation, velocity = form.split("/")
     problems = [
-        rbdae.formulate(together(), formulation, rotation=rotation, velocity=velocity, code=code)
+        cases.formulated(together(), formulation, rotation=rotation, velocity=velocity, code=code)
         for code in ("auto", "plain")
     ]
     y = problems[0].y0 + 0.1 * rng.standard_normal(problems[0].n)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import cases
 import inside
 import numpy as np
 import pytest
@@ -45,10 +46,10 @@ def state(p: rbdae.Problem) -> Any:
 @pytest.mark.parametrize("form", ["index-2", "index-0"])
 def test_other_numbers_are_those_of_a_system_of_its_own(form, code):
     """Whatever was computed before; algebraic unknowns belong to them, and quantities."""
-    p = rbdae.formulate(machine(), form, code=code)
+    p = cases.formulated(machine(), form, code=code)
     y, yd = state(p)
     first, before = p.residual(0.3, y, yd), p.forces(0.3, y)["static"].current
-    q, wanted = p.with_parameters(NEW), rbdae.formulate(machine(NEW), form, code=code)
+    q, wanted = p.with_parameters(NEW), cases.formulated(machine(NEW), form, code=code)
     assert {name: q.parameters[name] for name in NEW} == NEW
     np.testing.assert_allclose(q.residual(0.3, y, yd), wanted.residual(0.3, y, yd), rtol=0, atol=1e-11)
     np.testing.assert_allclose(q.jacobian(0.3, y, yd, 1.3), wanted.jacobian(0.3, y, yd, 1.3), rtol=0, atol=1e-8)

@@ -66,7 +66,7 @@ def test_outputs_that_cannot_be_recorded():
 def test_unknowns_between_the_steps(code):
     """The rows of one call are those of a row alone, in any order. A row without a solution is refused by its time."""
     cases.need("sundials:ida")
-    problem = rbdae.formulate(with_block(falling, **ROOTS), "index-1", code=code)
+    problem = cases.formulated(with_block(falling, **ROOTS), "index-1", code=code)
     solution = rbdae.solve(problem, (0.0, 0.8), solver="sundials:ida", rtol=1e-6, atol=1e-6)
     t = np.linspace(0.8, 0.0, 41)
     y = solution(t)

@@ -60,7 +60,7 @@ BOTH = [name for name, of in SCHEMES.items() if of.energy and of.momentum]
 
 
 def problem_of(system: rbdae.System, scheme: str, **options: Any) -> rbdae.Problem:
-    return rbdae.formulate(system, **{"consistent": "project", **SCHEMES[scheme].form, **options})
+    return cases.formulated(system, **{"consistent": "project", **SCHEMES[scheme].form, **options})
 
 
 def run(system: rbdae.System | rbdae.Problem, scheme: str, t_end: float, step: float, **options: Any) -> rbdae.Solution:

@@ -47,7 +47,7 @@ def pair(joint: Any = Revolute, spin: float = 2.0) -> rbdae.System:
 
 
 def problem_of(system: rbdae.System, **options: Any) -> rbdae.Problem:
-    return rbdae.formulate(system, "hamiltonian-eliminated", velocity="momentum", consistent="project", **options)
+    return cases.formulated(system, "hamiltonian-eliminated", velocity="momentum", consistent="project", **options)
 
 
 def run(system: rbdae.System | rbdae.Problem, t_end: float, step: float, **options: Any) -> rbdae.Solution:

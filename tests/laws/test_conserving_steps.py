@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import cases
 import inside
 import numpy as np
 import pytest
@@ -316,6 +317,6 @@ def test_bodies_and_joints_are_eliminated_at_linear_cost(build):
     unknowns is eliminated with it, or would wait for the whole chain."""
     sizes = []
     for n in (3, 6, 12):
-        problem = rbdae.formulate(build(n), "hamiltonian-eliminated", velocity="momentum", code="plain")
+        problem = cases.formulated(build(n), "hamiltonian-eliminated", velocity="momentum", code="plain")
         sizes.append(inside.nodes_of_an_iteration(problem, "QUAT.EM-R"))
     assert (sizes[2] - sizes[1]) / (sizes[1] - sizes[0]) == pytest.approx(2.0, rel=0.05)

@@ -64,7 +64,7 @@ def test_a_copied_problem_does_not_work_in_the_memory_of_its_original(clone: Cal
 @pytest.mark.parametrize("name, code", [*((name, "auto") for name in CLONES), ("pickle", "auto")])
 def test_copies_of_a_run_that_selected_again(name: str, code: str):
     clone = CLONES[name]
-    problem = rbdae.formulate(cases.turning_four_bar(spin=9.0), "null-space", consistent="project", code=code)
+    problem = cases.formulated(cases.turning_four_bar(spin=9.0), "null-space", consistent="project", code=code)
     solution = rbdae.solve(problem, (0.0, 2.0), **OPTIONS)
     times = inside.segment_times(solution)
     assert len(times) > 1
@@ -157,7 +157,7 @@ def test_lambdas_are_copied_and_sent_by_cloudpickle(build, clone):
 
 @pytest.mark.parametrize("code", ["plain", "auto"])
 def test_callbacks_are_not_copied(code):
-    problem = rbdae.formulate(disc(), "index-2", code=code)
+    problem = cases.formulated(disc(), "index-2", code=code)
     for clone in CLONES.values():
         with pytest.raises(TypeError, match=r"callbacks cannot be copied or pickled.*copy or pickle the problem"):
             clone(problem.callbacks)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import traced_cases
 
+import rbdae
 from rbdae.graph.evaluate import evaluate
 
 TOLERANCE = 1e-12
@@ -53,5 +54,35 @@ def test_derivatives_of_recordings_are_those_by_complex_steps(case):
             wanted = inside.along(problem, name, t, y, yd, c, D)
             error = np.abs(values @ D - wanted).max() / np.abs(wanted).max()
             assert error <= TOLERANCE, (name, off, error)
+            in_python = np.empty_like(values)
+            pattern = problem._block_pattern if name == "jacobian" else None
+            given = (t, y, yd, c) if name == "jacobian" else (t, y)
+            inside.in_python(problem.workspace, getattr(kernels, name), pattern)(*given, in_python)
+            np.testing.assert_allclose(in_python, values, rtol=0.0, atol=TOLERANCE * np.abs(values).max())
             if name == "jacobian" and not made.functions:
                 assert not (there & (problem.sparsity.toarray() == 0.0)).any()
+
+
+def test_a_jacobian_in_python_is_as_short_as_its_function():
+    """Where a guard fails in a run, the run waits for the recording."""
+    problem = rbdae.formulate(rbdae.models.andrews(), "null-space")
+    kernels, n = problem.workspace.settings.kernels, problem.n
+    point, shapes = (0.0, problem.y0, problem.yd0, 1.0), {"y": (n,), "out": (n,)}
+    lengths = [
+        len(made(problem.workspace, kernel, shapes, point, 100_000).graph.nodes)
+        for made, kernel in (
+            (inside.derived.recorded_kernel, kernels.rates),
+            (inside.derived.along_directions, kernels.rhs_jacobian),
+        )
+    ]
+    assert lengths[0] > 3000
+    assert lengths[1] < 3 * lengths[0]  # with nodes of its own for each column it is 22 times as long
+
+
+@pytest.mark.parametrize("form", ["index-2", "overdetermined", "index-0"])
+def test_columns_of_a_group_share_no_row(form):
+    problem = rbdae.formulate(rbdae.models.chain(), form)
+    groups, there = problem._block_pattern.groups(problem.n), problem.sparsity.toarray()
+    of_group = np.eye(groups.max() + 1)[groups]
+    assert (there @ of_group <= 1.0).all()
+    assert form == "index-0" or groups.max() < problem.n // 3

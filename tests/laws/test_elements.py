@@ -208,7 +208,7 @@ def test_any_number_of_bodies_has_them(rng):
     y, yd = problem.y0 + 0.01 * rng.standard_normal(problem.n), rng.standard_normal(problem.n)
     found = problem.residual(0.0, y, yd)
     assert problem.callbacks.code("residual") == "machine"
-    wanted = rbdae.formulate(problem.system, "index-2", code="plain").residual(0.0, y, yd)
+    wanted = cases.formulated(problem.system, "index-2", code="plain").residual(0.0, y, yd)
     np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-13 * np.abs(wanted).max())
 
 

@@ -169,9 +169,9 @@ FORMS = [
 
 @pytest.mark.parametrize("form, chart", FORMS)
 @pytest.mark.parametrize("recorded", [True, False])
-def test_factors_of_a_problem_solve_with_its_jacobian(form, chart, recorded, rng, monkeypatch):
-    monkeypatch.setenv("RBDAE_CODE", "auto" if recorded else "plain")
-    problem = rbdae.formulate(rbdae.models.linked_bodies(), form, rotation=chart)
+def test_factors_of_a_problem_solve_with_its_jacobian(form, chart, recorded, rng):
+    code = "auto" if recorded else "plain"
+    problem = cases.formulated(rbdae.models.linked_bodies(), form, rotation=chart, code=code)
     found = problem.callbacks.factors()
     assert found.recorded == recorded
     n = problem.n

@@ -260,7 +260,7 @@ def test_what_the_users_function_raises_is_what_the_caller_sees():
         with pytest.raises(Trouble, match="no force today"):
             problem.rhs(1.0, problem.y0)
         # where a Jacobian does not depend on a force, as on one at the centre of mass, plain code asks for it too
-        plain = rbdae.formulate(system, "index-0", code="plain")
+        plain = cases.formulated(system, "index-0", code="plain")
         with pytest.raises(Trouble, match="no force today"):
             plain.rhs_jacobian(1.0, plain.y0)
         assert np.isfinite(problem.rhs(0.0, problem.y0)).all()

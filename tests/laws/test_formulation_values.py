@@ -134,7 +134,7 @@ def test_code_of_one_value_is_not_that_of_another(rng):
     """In memory and on disk."""
     system = cases.linked_bodies()
     for form in (Baumgarte(alpha=3.0, beta=25.0), Baumgarte(alpha=4.0, beta=25.0), Index1(), Weighed()):
-        found, wanted = (rbdae.formulate(system, form, code=code) for code in ("auto", "plain"))
+        found, wanted = (cases.formulated(system, form, code=code) for code in ("auto", "plain"))
         y, yd = wanted.y0 + 0.1 * rng.standard_normal(wanted.n), rng.standard_normal(wanted.n)
         residual = wanted.residual(0.0, y, yd)
         np.testing.assert_allclose(found.residual(0.0, y, yd), residual, rtol=0, atol=1e-12 * np.abs(residual).max())

@@ -9,6 +9,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import cases
 import numpy as np
 import pytest
 from cases import differences
@@ -34,7 +35,7 @@ FORMS = {
 
 
 def problem(form: str = "index-0", code: str = "auto") -> rbdae.Problem:
-    return rbdae.formulate(pendulum(), form, code=code)
+    return cases.formulated(pendulum(), form, code=code)
 
 
 def state(p, seed=4):
@@ -153,7 +154,7 @@ SYSTEMS: dict[str, tuple[Callable[[], rbdae.System], Any, Callable[[], rbdae.Sys
 def made(name: str, form: str) -> tuple[rbdae.Problem, rbdae.Problem, rbdae.Problem]:
     """With the inputs of the system, with the values of the table, and by a system that has these."""
     make, of, own, _ = SYSTEMS[name]
-    p, first = (rbdae.formulate(build(), form, code=FORMS[form], consistent="project") for build in (make, own))
+    p, first = (cases.formulated(build(), form, code=FORMS[form], consistent="project") for build in (make, own))
     return p, p.with_inputs(dict(zip(p.inputs, map(float, of), strict=True))), first
 
 

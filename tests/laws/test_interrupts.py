@@ -41,7 +41,9 @@ def test_every_interrupt_at_a_random_time_reaches_the_caller(code, rng):
     """Real signals from another process; half of the runs call a Python force from compiled code. One solver of each
     package, and in plain Python, where some take long, two; all of them at night."""
     runs = count(2, 500)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "RBDAE_CODE": code}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    if code == "plain":
+        environment["RBDAE_LLVM"] = "none"
     solvers = [info.name for info in cases.INFOS.values() if info.available]
     if not NIGHTLY:
         first = {name.partition(":")[0]: name for name in reversed(solvers)}

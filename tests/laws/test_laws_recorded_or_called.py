@@ -149,7 +149,7 @@ def test_a_recorded_law_reads_at_formulate_and_a_called_one_at_each_call(monkeyp
     table[:] = 7.0
     assert (force(recorded, 2.0), force(called, 2.0), force(sliding(saturated), 2.0)) == (-6.0, -4.0, -4.0)
     assert force(by_table, 2.0) == -2.0
-    plain = rbdae.formulate(recorded.system, "index-0", code="plain")
+    plain = cases.formulated(recorded.system, "index-0", code="plain")
     monkeypatch.setitem(globals(), "LIMIT", 1.0)
     assert force(plain, 2.0) == -4.0  # all code has what was there
 

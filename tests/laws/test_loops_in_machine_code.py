@@ -55,7 +55,7 @@ SOLVERS = {
 
 
 def top(solver, code="auto"):
-    return rbdae.formulate(rbdae.models.heavy_top(), SOLVERS[solver][0], code=code)
+    return cases.formulated(rbdae.models.heavy_top(), SOLVERS[solver][0], code=code)
 
 
 def event(value, **attributes):
@@ -421,7 +421,7 @@ def called(function, t, y):
 @pytest.mark.parametrize("code", ["auto", "plain"])
 @pytest.mark.parametrize("form", ["index-0", "index-2", "ggl", "null-space", "hamiltonian", "projected-1"])
 def test_the_projection_as_a_machine_function_is_the_projection(form, code):
-    problem = rbdae.formulate(rbdae.models.linked_bodies(), form, code=code)
+    problem = cases.formulated(rbdae.models.linked_bodies(), form, code=code)
     function, projector = problem.callbacks.machine("project"), rbdae.Projection().bind(problem)
     own = projector.machine()
     rng = np.random.default_rng(7)

@@ -174,7 +174,7 @@ def gusty(code: str) -> tuple[rbdae.Problem, Gust]:
     gust = Gust()
     system, b = body()
     system.add_force(rbdae.forces.UserForce(b, gust, no_slope))
-    return rbdae.formulate(system, "index-0", code=code), gust
+    return cases.formulated(system, "index-0", code=code), gust
 
 
 @pytest.mark.parametrize("code", ["plain", "auto"])
@@ -197,7 +197,7 @@ def test_a_force_that_is_not_a_number_once_or_for_good(solver, code):
 @pytest.mark.parametrize("form", ["null-space", "index-0", "hamiltonian-eliminated"])
 def test_where_a_step_has_gone_astray_python_raises_no_more_than_machine_code(form):
     """Python's floats raise where they divide by zero: a run of a chain of 1,000 links ended with that."""
-    problem = rbdae.formulate(rbdae.models.chain(3, planar=True), form, code="plain")
+    problem = cases.formulated(rbdae.models.chain(3, planar=True), form, code="plain")
     for factor in (0.0, 1e14, 1e160):
         with np.errstate(all="ignore"):
             assert not np.isfinite(problem.rhs(0.0, factor * problem.y0)).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cases
 import numpy as np
 import pytest
 from cases import differences
@@ -27,7 +28,7 @@ def problem(form="index-0", code="auto"):
         SpringDamper(system.ground, body, stiffness=20.0, damping=3.0, length=0.5, name="spring", **points)
     )
     system.add_force(TorsionalSpringDamper(pin, stiffness=2.0, damping=0.4, angle=0.3, name="coil"))
-    return rbdae.formulate(system, form, code=code)
+    return cases.formulated(system, form, code=code)
 
 
 @pytest.mark.parametrize(("form", "code"), FORMS)
@@ -86,7 +87,7 @@ def test_outputs_without_a_derivative_are_refused_by_name():
     system = pendulum(fan=False)
     (pin,) = system.joints
     system.add_joint(rbdae.drives.PrescribedAngle(pin, (lambda t: 0.3 * t, lambda t: 0.3, lambda t: 0.0)))
-    driven = rbdae.formulate(system, "index-1", code="plain")
+    driven = cases.formulated(system, "index-1", code="plain")
     assert np.isfinite(driven.outputs([pin.torque]).values(0.0, driven.y0)).all()
     with pytest.raises(ValueError, match="because a drive or an actuator acts along it"):
         driven.outputs([pin.torque]).jacobian(0.0, driven.y0)

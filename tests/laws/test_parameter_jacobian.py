@@ -64,7 +64,7 @@ whose points are the centre of mass in one component. The two places of a force 
 
 @pytest.mark.parametrize("mechanism", EVERYWHERE)
 def test_names_of_every_joint_and_force_have_the_differences_between_systems(mechanism):
-    problem = rbdae.formulate(
+    problem = cases.formulated(
         EVERYWHERE[mechanism](), "index-2", redundant="minimum-norm", consistent="project", code="plain"
     )
     y, yd = _state(problem)
@@ -84,7 +84,7 @@ def test_names_of_every_joint_and_force_have_the_differences_between_systems(mec
 
 def test_a_damper_along_a_joint_that_is_not_in_the_system_follows_its_bodies():
     """Its joint has the bodies before the change."""
-    problem = rbdae.formulate(force_cases.system_of("torsion"), "index-2", code="plain")
+    problem = cases.formulated(force_cases.system_of("torsion"), "index-2", code="plain")
     heavier = problem.with_parameters({"a.mass": 2.0 * problem.parameters["a.mass"]})
     assert heavier.parameters["a.mass"] == 2.0 * problem.parameters["a.mass"]
     found = problem.parameter_jacobian(0.0, problem.y0, np.ones(problem.n), ["a.mass"])
@@ -98,7 +98,7 @@ def test_a_damper_along_a_joint_that_is_not_in_the_system_follows_its_bodies():
 def test_numbers_in_a_function_of_the_user_are_refused_by_name():
     system, a, b = force_cases.two_bodies()
     system.add_force(toy_force.Maxwell(a, b, stiffness=30.0, viscosity=4.0, length=0.5, name="strut"))
-    problem = rbdae.formulate(system, "index-2", code="plain")
+    problem = cases.formulated(system, "index-2", code="plain")
     y, yd = _state(problem)
     for name in ("strut.stiffness", "strut.viscosity", "strut.length"):
         with pytest.raises(ValueError, match=f"parameter '{name}': a function of the user depends on it"):

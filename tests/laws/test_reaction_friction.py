@@ -308,7 +308,7 @@ def test_jacobians_against_complex_steps(form, choices, rng):
 
 def test_plain_code_and_code_of_the_model_agree(rng):
     """And the values depend on their arguments alone, in any order of calls."""
-    plain, traced = (rbdae.formulate(block(), "index-0", code=code) for code in ("plain", "auto"))
+    plain, traced = (cases.formulated(block(), "index-0", code=code) for code in ("plain", "auto"))
     states = plain.y0 + 1e-2 * rng.standard_normal((3, plain.n))
     found = [[p.rhs(0.0, y).copy() for y in (*states, *states[::-1])] for p in (plain, traced)]
     assert np.array(found[0]) == pytest.approx(np.array(found[1]), rel=1e-13, abs=1e-13)

@@ -40,7 +40,9 @@ def _swing() -> rbdae.System:
 @cache
 def _problem(pairing: cases.Pairing, code: Any = "auto") -> rbdae.Problem:
     formulation, rotation, velocity = pairing
-    return rbdae.formulate(_swing(), formulation, rotation=rotation, velocity=velocity, consistent="project", code=code)
+    return cases.formulated(
+        _swing(), formulation, rotation=rotation, velocity=velocity, consistent="project", code=code
+    )
 
 
 def _rows(problem: rbdae.Problem, m: int = 6) -> tuple[Vec, Mat]:
@@ -76,7 +78,9 @@ def _agree_row_by_row(problem: Any, t: Vec, y: Mat, owner: Any = None) -> None:
 
 def test_redundant_rows_are_read_so_too():
     """A plane loop, some of whose rows are left out, others may be suspended."""
-    problem = rbdae.formulate(cases.four_bar(), "index-1", redundant="minimum-norm", consistent="project", code="plain")
+    problem = cases.formulated(
+        cases.four_bar(), "index-1", redundant="minimum-norm", consistent="project", code="plain"
+    )
     _agree_row_by_row(problem, *_rows(problem, 3))
 
 

@@ -60,7 +60,7 @@ def reference(axis: str) -> rbdae.Solution:
 
 def tumbled(rotation: str, solver: str, code: str = "auto", **arguments: Any) -> rbdae.Solution:
     form, tol = RUNS[solver]
-    problem = rbdae.formulate(tumbler(rotation), form, rotation=rotation, reference="start", code=code)
+    problem = cases.formulated(tumbler(rotation), form, rotation=rotation, reference="start", code=code)
     given = {"t_eval": TIMES, "projection": True, "on_singularity": "switch"} | arguments
     return rbdae.solve(problem, (0.0, END), solver=solver, rtol=tol, atol=tol, **given)
 

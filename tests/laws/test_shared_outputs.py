@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import cases
 import numpy as np
 import pytest
 
@@ -70,7 +71,7 @@ def overlapping(one: Evaluation, name: str, k: int) -> tuple[dict[str, Any], Any
 @pytest.mark.parametrize(("model", "form"), CASES)
 def test_results_do_not_depend_on_where_the_output_is(model, form, code, rng):
     """`rhs(t, y, out=y)` was wrong by 1675 for code of one model; Jacobians and residuals of all kernels were, too."""
-    problem = rbdae.formulate(MODELS[model][0](), form, code=code)
+    problem = cases.formulated(MODELS[model][0](), form, code=code)
     found = evaluations(problem, rng)
     assert set(found) >= {"residual", "jacobian", "sparse_jacobian"}
     for one in found.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cases
 import numpy as np
 import pytest
 
@@ -10,7 +11,7 @@ import rbdae
 
 @pytest.fixture(scope="module")
 def problem() -> rbdae.Problem:
-    return rbdae.formulate(rbdae.models.planar_slider_crank(), "index-2", code="plain")
+    return cases.formulated(rbdae.models.planar_slider_crank(), "index-2", code="plain")
 
 
 @pytest.fixture(scope="module")

@@ -105,7 +105,7 @@ def test_a_reset_goes_to_any_state():
 
 
 def test_a_reset_by_joints_keeps_the_others():
-    sim = rbdae.Simulator(rbdae.formulate(arm(), "index-0", code="plain"))
+    sim = rbdae.Simulator(cases.formulated(arm(), "index-0", code="plain"))
     wanted = {"axis 2": (2.0, 0.5), "axis 3": (-1.0, 0.7), "axis 5": 0.4, "axis 1": (-3.0, 1.0)}
     sim.reset(joints=wanted)
     rates = {name: given[1] if isinstance(given, tuple) else 0.0 for name, given in wanted.items()}
@@ -125,7 +125,7 @@ def slide(ground_last):
     pair = (cart, system.ground) if ground_last else (system.ground, cart)
     system.add_joint(Prismatic(*pair, axis_a=(0, 0, 1), name="slide"))
     system.add_joint(Revolute(rod, cart, at_a=(0, 0, 1), axis_a=(1, 0, 0), name="pin"))
-    return rbdae.formulate(system, "index-0", code="plain", consistent="project")
+    return cases.formulated(system, "index-0", code="plain", consistent="project")
 
 
 @pytest.mark.parametrize("ground_last", [False, True])

@@ -49,7 +49,7 @@ LOOPS = {
 
 def _formulated(monkeypatch, system, first, **choices):
     monkeypatch.setattr(formulating, "SPARSE_FROM", first)
-    problem = rbdae.formulate(system, "null-space", consistent="project", **choices)
+    problem = cases.formulated(system, "null-space", consistent="project", **choices)
     assert problem.workspace.settings.sparse == (first != DENSE)
     return problem
 
@@ -80,7 +80,7 @@ def test_selections_of_sparse_and_dense_matrices_are_equal(loop, velocity, monke
 def test_the_order_of_a_problem_solves_as_the_one_that_always_serves(loop, velocity, rng):
     """On and off the manifold: recorded code has the first one, plain Python the other one."""
     code, plain = (
-        rbdae.formulate(LOOPS[loop](), "null-space", consistent="project", velocity=velocity, code=code)
+        cases.formulated(LOOPS[loop](), "null-space", consistent="project", velocity=velocity, code=code)
         for code in ("auto", "plain")
     )
     y, yd = _at(plain, rng)
@@ -113,7 +113,7 @@ def test_components_of_single_bodies_are_independent(loop, velocity, rng, monkey
 def _as_index_0(problem, y):
     """The rates of positions and of nu are those of index 0, nudot = S wdot."""
     choices = {"consistent": "project", "velocity": problem.velocity, "code": "plain"}
-    absolute = rbdae.formulate(problem.system, "index-0", **choices)
+    absolute = cases.formulated(problem.system, "index-0", **choices)
     w, _ = inside.null_space(problem, 0.0, y)
     state = absolute.y0.copy()
     state[absolute.layout.q], state[absolute.layout.v] = y[problem.layout.q], w
@@ -132,7 +132,7 @@ def _as_index_0(problem, y):
     ],
 )
 def test_ladders_of_any_length_move_as_by_index_0(ladder, length, sparse, rng):
-    problem = rbdae.formulate(ladder(length), "null-space", consistent="project", code="plain")
+    problem = cases.formulated(ladder(length), "null-space", consistent="project", code="plain")
     assert problem.workspace.settings.sparse == sparse
     y = problem.y0.copy()
     y[problem.layout.v] += 0.1 * rng.standard_normal(problem.layout.v.stop - problem.layout.v.start)
@@ -151,7 +151,7 @@ def test_work_and_memory_are_in_proportion_to_the_length(ladder):
     """Multiplications a velocity, and numbers in memory: what they are for 16 windows they are for 40."""
     found = {}
     for length in (16, 40):
-        problem = rbdae.formulate(ladder(length), "null-space", consistent="project", code="plain")
+        problem = cases.formulated(ladder(length), "null-space", consistent="project", code="plain")
         n_v = inside.n_velocities(problem)
         factors, solution = inside.square_work(problem)
         memory, S = sum(x.nbytes for x in problem.workspace.arrays.values()), problem.selection.velocities.S.nbytes

@@ -142,10 +142,10 @@ def test_a_formulation_is_as_good_as_one_of_the_table(form, monkeypatch, rng):
     monkeypatch.setitem(FORMULATIONS, form.name, type(form)())
     assert {f for f, _, _ in rbdae.pairings()} >= {form.name}
     for code in ("plain", "auto"):
-        named, value = (rbdae.formulate(system, f, code=code) for f in (form.name, type(form)()))
+        named, value = (cases.formulated(system, f, code=code) for f in (form.name, type(form)()))
         y = value.y0 + 0.1 * rng.standard_normal(value.n)
         np.testing.assert_array_equal(named.rhs(0.0, y), value.rhs(0.0, y))
-        other = rbdae.formulate(system, form, code=code)
+        other = cases.formulated(system, form, code=code)
         assert np.abs(other.rhs(0.0, y) - value.rhs(0.0, y)).max() > 1e-3
     runs = {"rotations": ["quaternion"], "solvers": ["scipy:DOP853"], "tolerances": [1e-6]}
     found = rbdae.compare(system, 0.02, formulations=[form.name, form], **runs)
@@ -234,7 +234,7 @@ def test_a_term_for_all_bodies_is_known_to_equations_energy_and_steps(solver, mo
     system.add_force(Bushing(body, stiffness=0.0, rotational_stiffness=1.0))
     steps = {"step": 0.01} if solver == "rbdae:energy-momentum" else {"rtol": 1e-10, "atol": 1e-10}
     form = "hamiltonian" if solver == "rbdae:energy-momentum" else "index-0"
-    problem = rbdae.formulate(system, form, rotation="quaternion", code="plain")
+    problem = cases.formulated(system, form, rotation="quaternion", code="plain")
     solution = rbdae.solve(problem, (0.0, 0.1), solver=solver, **steps)
     decay = np.exp(-toy_term.RATE * 0.1)
     assert abs(solution.states["body"].velocity[-1][0] - 3.0 * decay) < 1e-6

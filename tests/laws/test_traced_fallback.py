@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 
@@ -14,7 +15,7 @@ import pytest
 import rbdae
 
 LACKING = """
-import sys, warnings, numpy as np
+import os, sys, warnings, numpy as np
 import rbdae
 names = ("machine.module", "machine.cache", "initial.formulate")
 module, entries, code = (sys.modules["rbdae." + name] for name in names)
@@ -24,7 +25,8 @@ with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     problem = rbdae.formulate(system, "index-2")
     found = [problem.residual(0.1, problem.y0, problem.yd0 + 1.0), problem.jacobian(0.1, problem.y0, problem.yd0, 2.0)]
-plain = rbdae.formulate(system, "index-2", code="plain")
+os.environ["RBDAE_LLVM"] = "none"
+plain = rbdae.formulate(system, "index-2")
 y, yd = problem.y0, problem.yd0
 wanted = [plain.residual(0.1, y, yd + 1.0), plain.jacobian(0.1, y, yd, 2.0)]
 size = max(np.abs(y).max(), np.abs(wanted[1]).max())  # of terms that cancel: the multipliers' forces
@@ -75,11 +77,30 @@ def _run(problem: rbdae.Problem) -> bytes:
 
 def test_statistics_say_which_code_ran():
     for asked, code in (("auto", "machine"), ("plain", "plain")):
-        problem = rbdae.formulate(cases.heavy_top(), "index-0", code=asked)
+        problem = cases.formulated(cases.heavy_top(), "index-0", code=asked)
         assert problem.code == problem.callbacks.code("rhs") == code
         stats = rbdae.solve(problem, (0.0, 0.01), solver="scipy:DOP853").stats
         assert (stats.code, stats.fallbacks) == (code, 0)
         assert np.isfinite(stats.seconds)
+
+
+def test_code_has_two_words(monkeypatch):
+    system = cases.heavy_top()
+    with pytest.raises(ValueError, match=r"value of code 'plain'; there are auto, folded$"):
+        rbdae.formulate(system, code="plain")
+    monkeypatch.setenv("RBDAE_CODE", "plain")
+    with pytest.raises(ValueError, match=r"value of RBDAE_CODE in the environment 'plain'; there are auto, folded$"):
+        rbdae.formulate(system)
+    monkeypatch.setenv("RBDAE_CODE", "folded")
+    assert rbdae.formulate(system, "index-0").code == "folded"
+
+
+def test_what_runs_is_fixed_when_a_problem_is_made():
+    """Also for other numbers, and in copies."""
+    problem = cases.formulated(rbdae.models.chain(3), "index-0", code="plain")
+    name = next(iter(problem.parameters))
+    other = problem.with_parameters({name: 1.1 * problem.parameters[name]})
+    assert (problem.code, other.code, pickle.loads(pickle.dumps(problem)).code) == 3 * ("plain",)
 
 
 @pytest.fixture
@@ -99,6 +120,6 @@ def test_code_of_the_model_that_cannot_be_had_is_said(too_long):
     assert len(said) == 1 and twin.code == "plain"  # once
     solution = rbdae.solve(problem, (0.0, 1e-3), solver="rbdae:dop853")
     assert solution.stats.code == "plain"
-    wanted = rbdae.formulate(cases.linked_bodies(), "index-0", code="plain")
+    wanted = cases.formulated(cases.linked_bodies(), "index-0", code="plain")
     # what is recorded is evaluated in another order than the kernel on floats
     np.testing.assert_allclose(problem.rhs(0.0, problem.y0), wanted.rhs(0.0, wanted.y0), rtol=3e-14)

@@ -120,7 +120,7 @@ def _inclined(turned: float) -> rbdae.System:
 def test_sums_that_vanish_in_one_model_alone(form):
     """Code divides by a sum of its numbers, and the second model, where it is zero, has the same structure: NaN."""
     for turned in (0.3, 0.0):
-        one, other = (rbdae.formulate(_inclined(turned), form, code=code) for code in ("auto", "plain"))
+        one, other = (cases.formulated(_inclined(turned), form, code=code) for code in ("auto", "plain"))
         y = one.y0 + 0.01 * np.sin(np.arange(one.n))
         J, wanted = (each.jacobian(0.0, y, one.yd0, 1.3) for each in (one, other))
         np.testing.assert_allclose(J, wanted, rtol=0.0, atol=1e-14)

@@ -248,7 +248,7 @@ def test_a_recorded_law_has_its_own_jacobian_and_a_called_one_that_which_is_give
     wanted = formulated("index-0", law_of(g))
     y = wanted.y0 + 0.1
     recorded, called = (formulated("index-0", law, wrong) for law in (law_of(g), CalledBack(law_of(g))))
-    plain = rbdae.formulate(recorded.system, "index-0", code="plain")
+    plain = cases.formulated(recorded.system, "index-0", code="plain")
     J = wanted.rhs_jacobian(0.4, y)
     for problem in (recorded, plain):
         np.testing.assert_allclose(problem.rhs_jacobian(0.4, y), J, rtol=0.0, atol=1e-12 * np.abs(J).max())

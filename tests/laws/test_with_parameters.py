@@ -115,7 +115,7 @@ def test_a_new_process_records_nothing_of_a_known_structure(form, monkeypatch):
     """Code and pattern are found on disk by the structure alone, for these numbers and for others."""
 
     def system(mass):
-        problem = rbdae.formulate(rbdae.models.chain(3), "index-0", code="plain")
+        problem = cases.formulated(rbdae.models.chain(3), "index-0", code="plain")
         return problem.with_parameters({f"{body.name}.mass": mass for body in problem.system.bodies}).system
 
     problem = rbdae.formulate(system(1.25), form)
@@ -183,7 +183,7 @@ def test_arrays_are_those_of_a_model_of_its_own(mechanism, form):
     )
     other = problem.with_parameters(steps[0]).with_parameters(steps[1])
     assert other.system.bodies[0].mass == steps[1][f"{first}.mass"]
-    own = rbdae.formulate(other.system, form, rotation=rotation, code="plain")
+    own = cases.formulated(other.system, form, rotation=rotation, code="plain")
     for name in inside.RECORDS:
         found, wanted = other.workspace.arrays[name], own.workspace.arrays[name]
         assert found.tobytes() == wanted.tobytes() or name == "states", name

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import actuator_cases
 import browser
+import cases
 import numpy as np
 import page_checks
 import page_parts
@@ -91,7 +92,7 @@ def tall(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f"K{k}", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, k / 3), velocity=(0, 0, 2 + k / 9)
         )
         system.add_joint(rbdae.joints.Cylindrical(mast, lift, axis_a=(0, 0, 1), name=f"the guide of lift {k}"))
-    run = rbdae.solve(rbdae.formulate(system, "index-0", code="plain"), (0.0, 0.3))
+    run = rbdae.solve(cases.formulated(system, "index-0", code="plain"), (0.0, 0.3))
     return run.report(tmp_path_factory.mktemp("pages") / "tall.html")
 
 

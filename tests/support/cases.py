@@ -11,7 +11,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, cast, final
+from unittest import mock
 
 import inside
 import numpy as np
@@ -524,6 +525,14 @@ def turned_rows(problem: rbdae.Problem, t: float, y: Vec) -> Any:
 MARGIN = 0.7
 
 
+def formulated(*arguments: Any, code: str = "auto", **options: Any) -> rbdae.Problem:
+    """`rbdae.formulate`; with ``code="plain"`` callbacks run in Python, as where there is no machine code."""
+    if code != "plain":
+        return rbdae.formulate(*arguments, code=cast(Any, code), **options)
+    with mock.patch.dict(os.environ, RBDAE_LLVM="none"):
+        return rbdae.formulate(*arguments, **options)
+
+
 def formulate(
     system: rbdae.System, pairing: Sequence[str], *, consistent: str = "project", **options: Any
 ) -> rbdae.Problem:
@@ -532,23 +541,23 @@ def formulate(
     formulation, rotation, velocity = pairing
     given: dict[str, Any] = {"rotation": rotation, "velocity": velocity, "consistent": consistent} | options
     try:
-        problem = rbdae.formulate(system, formulation, **given)
+        problem = formulated(system, formulation, **given)
         distance, _ = problem.interpretation.distance_to_singularity(problem.t0, problem.y0)
         near = distance < MARGIN * CHARTS[rotation].reach
     except ValueError as error:
         if "reference='start'" not in str(error):
             raise
         near = True
-    return rbdae.formulate(system, formulation, **given, reference="start") if near else problem
+    return formulated(system, formulation, **given, reference="start") if near else problem
 
 
 def problem(system: str, pairing: Pairing, **options: Any) -> rbdae.Problem:
     """A problem at the mechanism's own start; shared by tests of one code, so they must not write into it."""
-    return _problem(os.environ.get("RBDAE_CODE"), system, pairing, **options)
+    return _problem(os.environ.get("RBDAE_LLVM") == "none", system, pairing, **options)
 
 
 @cache
-def _problem(_code: str | None, system: str, pairing: Pairing, **options: Any) -> rbdae.Problem:
+def _problem(_plain: bool, system: str, pairing: Pairing, **options: Any) -> rbdae.Problem:
     return formulate(built(system), pairing, **options)
 
 

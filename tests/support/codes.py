@@ -123,12 +123,12 @@ def cached(function: Callable[..., Any]) -> Callable[..., Any]:
     """As `functools.cache`, for problems and runs that are kept between tests: one for each code that tests have."""
 
     @cache
-    def kept(code: str | None, *arguments: Any) -> Any:
+    def kept(_plain: bool, *arguments: Any) -> Any:
         return function(*arguments)
 
     @wraps(function)
     def found(*arguments: Any) -> Any:
-        return kept(os.environ.get("RBDAE_CODE"), *arguments)
+        return kept(os.environ.get("RBDAE_LLVM") == "none", *arguments)
 
     return found
 

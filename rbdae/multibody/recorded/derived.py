@@ -6,7 +6,8 @@ x is differentiated by the residual r(x, y) of this system,
     dx = -A^-1 dr,    dr at fixed x,
 
 with the factors that the kernel has left: a sweep through the factorisation has half as many operations again. The
-guards are those of what is differentiated.
+guards are those of what is differentiated. What is evaluated in Python at a few states is not worth that: there F is
+differentiated along one direction (`along_directions`), and NumPy takes all of them.
 
 A pattern, the code of its data and that of its factors ask for the same derivative one after the other: the last one is
 kept.
@@ -96,7 +97,7 @@ def derived(
     point: tuple[float, Vec, Vec, float],
     most_nodes: int,
 ) -> Derived:
-    """A kernel on symbols, and dF/dy + c dF/dyd, dF/du or dF/dp; `shapes` has that of F as `out`. Raises NotStraight as
+    """A kernel on symbols, and dF/dy + c dF/dyd, or dF/du; `shapes` has that of F as `out`. Raises NotStraight as
     `recorded_kernel`."""
     global _last
     memory, (t, y, yd, c) = workspace.memory, point
@@ -125,25 +126,50 @@ def _derived(
 ) -> Derived:
     n = workspace.layout.n
     ran = run(workspace, kernel.of, shapes, point, most_nodes)
-    recorder, g = ran.recorder, ran.recorder.graph
-    outputs = ran.nodes(ran.out)
+    g, outputs = ran.recorder.graph, ran.nodes(ran.out)
     one, c = g.const(1.0), g.node("input", "c", 0)
-    if kernel.by == "inputs":
-        by = [symbol.node for symbol in recorder.inputs("selection")[workspace.places_of("inputs")]]
-    else:
-        by = inputs_of(g, "y", n) if kernel.by == "state" else inputs_of(g, "parameter", 1)
+    by = _by(ran, workspace, kernel)
     seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(by)}
     kernels = workspace.settings.kernels
-    if kernel.by == "parameter":
-        pass  # of a single direction a sweep through the factorisation is as short, and closer
-    elif isinstance(kernels, Explicit) and kernels.balance is not None and kernels.solves(kernel.of):
+    if isinstance(kernels, Explicit) and kernels.balance is not None and kernels.solves(kernel.of):
         seeds |= _of_solution(kernels.balance, ran, seeds, len(by))
     elif ran.m.head.n_frictions and workspace.settings.reduced:
         seeds |= _of_normals(ran, seeds, len(by))
     if "yd" in shapes and kernel.by == "state":
         seeds |= {node: {j: c} for j, node in enumerate(inputs_of(g, "yd", n))}
     length = len(g.nodes)
-    return Derived(recorder, ran.loaded, tangents(g, outputs, seeds), length)
+    return Derived(ran.recorder, ran.loaded, tangents(g, outputs, seeds), length)
+
+
+def along_directions(
+    workspace: Workspace,
+    kernel: Derivative,
+    shapes: Mapping[str, tuple[int, ...]],
+    point: tuple[float, Vec, Vec, float],
+    most_nodes: int,
+) -> Recording:
+    """The same derivative, or dF/dp, along the input vector ``"direction"``: with arrays in it, along many directions
+    at once. A sweep through F, and through the factorisation in it, for a single direction is as short as F. F
+    itself comes after it: what a function of the user raises there is raised here. `shapes` has that of F as `out`."""
+    ran = run(workspace, kernel.of, shapes, point, most_nodes)
+    g = ran.recorder.graph
+    c, zero, by = g.node("input", "c", 0), g.const(0.0), _by(ran, workspace, kernel)
+    direction = inputs_of(g, "direction", len(by))
+    seeds = {node: {0: change} for node, change in zip(by, direction, strict=True)}
+    if "yd" in shapes and kernel.by == "state":
+        rates = inputs_of(g, "yd", len(by))
+        seeds |= {node: {0: g.mul(c, change)} for node, change in zip(rates, direction, strict=True)}
+    outputs = ran.nodes(ran.out)
+    return ran.recording([*(row.get(0, zero) for row in tangents(g, outputs, seeds)), *outputs])
+
+
+def _by(ran: Run, workspace: Workspace, kernel: Derivative) -> list[int]:
+    """The inputs by which a kernel is differentiated."""
+    recorder = ran.recorder
+    if kernel.by == "inputs":
+        return [symbol.node for symbol in recorder.inputs("selection")[workspace.places_of("inputs")]]
+    name, n = ("y", workspace.layout.n) if kernel.by == "state" else ("parameter", 1)
+    return inputs_of(recorder.graph, name, n)
 
 
 def _of_solution(

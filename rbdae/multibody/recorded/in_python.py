@@ -14,13 +14,14 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from rbdae._frozen import refuse_copies
-from rbdae.formulations.base import Callback
+from rbdae.formulations.base import Callback, Derivative
 from rbdae.graph.in_python import InPython
 from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.entry import Entry
 from rbdae.machine.function import Shapes
+from rbdae.machine.module import collector_off
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.derived import recorded_kernel
+from rbdae.multibody.recorded.derived import along_directions, recorded_kernel
 from rbdae.multibody.recorded.recording import Pattern, Recording
 
 Point: TypeAlias = tuple[float, Any, Any, float]
@@ -46,24 +47,26 @@ class Recordings:
         self._workspace, self._record = workspace, record
         self._known: list[tuple[InPython, list[bool], Any]] = []
 
-    def at(self, t: float, y: Any, yd: Any, c: float = 0.0) -> tuple[list[Any], Any]:
+    def at(self, t: float, y: Any, yd: Any, c: float = 0.0, directions: Any = ()) -> tuple[list[Any], Any]:
         """The outputs, and what belongs to the recording that holds there."""
-        inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "parameter": [0.0]}
+        inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "parameter": [0.0], "direction": directions}
         inputs["selection"] = self._workspace.numbers
         for function, falls, more in self._known:
             values = function(inputs)
             if list(map(bool, values[: len(falls)])) == falls:
                 return values[len(falls) :], more
-        found, more = self._record((t, np.real(y), np.real(yd), c))
-        functions, falls = [each.plain for each in found.functions], [*found.guards.values()]
-        function = InPython(found.graph, [*found.guards, *found.outputs], functions)
+        with collector_off():
+            found, more = self._record((t, np.real(y), np.real(yd), c))
+            functions, falls = [each.plain for each in found.functions], [*found.guards.values()]
+            function = InPython(found.graph, [*found.guards, *found.outputs], functions)
         self._known = [(function, falls, more), *self._known[: _MOST - 1]]
         return function(inputs)[len(falls) :], more
 
 
 @final
 class Recorded:
-    """A kernel, or a derivative, evaluated in Python.
+    """A kernel, or a derivative, evaluated in Python: a derivative along many directions at once, which are the columns
+    of a Jacobian, or groups of columns that share no row of the pattern.
 
     Parameters
     ----------
@@ -74,6 +77,7 @@ class Recorded:
         self._workspace, self._kernel, self._pattern = workspace, kernel, pattern
         self._known: dict[tuple[Any, ...], Recordings] = {}
         self._too_long: set[tuple[Any, ...]] = set()
+        self._groups: Any = None if pattern is None else pattern.groups(workspace.layout.n)
 
     __reduce__ = refuse_copies
 
@@ -91,23 +95,35 @@ class Recorded:
             return
         if key not in self._known:
             self._known[key] = Recordings(self._workspace, partial(self._made, list(map(len, vectors)), out.shape))
+        directions = self._directions(out) if isinstance(self._kernel, Derivative) else None
         try:
-            results, _ = self._known[key].at(t, y, yd, c)
+            results, _ = self._known[key].at(t, y, yd, c, directions)
         except NotStraight:
             self._too_long.add(key)
             self._on_floats(*arguments)
             return
-        pattern = self._pattern
-        if pattern is None or out.ndim == 1:
+        if directions is not None:
+            changes = results[: len(results) // 2]
+            results = [np.broadcast_to(change, directions.shape[1]) for change in changes]
+        if self._pattern is None:
             out[...] = np.reshape(results, out.shape)
-        else:
-            out[...] = 0.0
-            out[pattern.rows, pattern.columns] = results
+            return
+        rows, columns = self._pattern.rows, self._pattern.columns
+        out[...] = 0.0
+        out[... if out.ndim == 1 else (rows, columns)] = np.array(results)[rows, self._groups[columns]]
+
+    def _directions(self, out: Any) -> Any:
+        """The directions as columns."""
+        return np.eye(out.shape[1]) if self._groups is None else np.eye(self._groups.max() + 1)[self._groups]
 
     def _made(self, lengths: list[int], shape: tuple[int, ...], point: Point) -> tuple[Recording, None]:
         """The recording at a state."""
+        workspace, kernel = self._workspace, self._kernel
         shapes: Shapes = dict(zip(("y", "yd"), ((n,) for n in lengths), strict=False)) | {"out": shape}
-        return recorded_kernel(self._workspace, self._kernel, shapes, point, _LONGEST, self._pattern), None
+        if isinstance(kernel, Entry):
+            return recorded_kernel(workspace, kernel, shapes, point, _LONGEST), None
+        shapes["out"] = shape[:1] if self._pattern is None else (workspace.n_equations,)
+        return along_directions(workspace, kernel, shapes, point, _LONGEST), None
 
     def _on_floats(self, *arguments: Any) -> None:
         """The kernel itself, where it is too long to be recorded."""
@@ -122,7 +138,7 @@ class Recorded:
 
 def in_python(workspace: Workspace, kernel: Callback, pattern: Pattern | None = None) -> Callable[..., None]:
     """A kernel, or a derivative, on a workspace without machine code; and then what the user's functions that other
-    code calls in it have raised. With ``code="plain"`` kernels run on floats, as they stand."""
+    code calls in it have raised. Kernels of a problem without any machine code run on floats, as they stand."""
     if isinstance(kernel, Entry) and not workspace.memory.traced:
         return workspace.plain(kernel)
     return workspace.raising(Recorded(workspace, kernel, pattern))

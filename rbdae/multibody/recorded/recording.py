@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import count
 from typing import Any, final
 
 import numpy as np
@@ -42,6 +43,17 @@ class Pattern:
     def pointers(self, n: int) -> Ints:
         """Where each of n columns begins, for entries column by column: a CSC matrix."""
         return np.searchsorted(self.columns, np.arange(n + 1))
+
+    def groups(self, n: int) -> Ints:
+        """The group of each of n columns: columns of a group share no row."""
+        out = np.zeros(n, dtype=np.int64)
+        taken: list[set[int]] = [set() for _ in range(self.rows.max(initial=-1) + 1)]  # groups with an entry in a row
+        for j, rows in enumerate(np.split(self.rows, self.pointers(n)[1:-1])):
+            near = [taken[i] for i in rows]
+            out[j] = next(k for k in count() if not any(k in groups for groups in near))
+            for groups in near:
+                groups.add(int(out[j]))
+        return out
 
     @classmethod
     def from_bytes(cls, contents: bytes) -> Pattern:
