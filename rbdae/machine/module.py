@@ -127,13 +127,13 @@ def _target(level: int) -> Any:
 
 
 _BLOCK = 100
-"""Lines of a basic block in code as it comes: LLVM takes longer than in proportion to them. Long code is there in a half
+"""Lines of a basic block in code as it comes: LLVM takes longer than in proportion to them. Long code is there in half
 of the time, and runs half as quick."""
 
 
 def _in_blocks(text: str) -> str:
-    """The text with long blocks of its functions cut; those where ways meet stay as they are. Products and sums stay two
-    operations: where blocks end is to change no bit."""
+    """The text with long blocks of its functions cut; those where ways meet stay as they are. Products and sums stay
+    two operations: where blocks end is to change no bit."""
     functions = text.replace(" contract ", " ").split("\n}")
     return "\n}".join(each if " phi " in each else _cut(each) for each in functions)
 
