@@ -45,7 +45,7 @@ class Recorder:
         self._most = most_nodes
 
     def copy(self) -> Recorder:
-        """What has been recorded, with a graph and guards of its own."""
+        """The same recorder with a graph and guards of its own."""
         out = copy.copy(self)
         out.graph, out.guards = self.graph.copy(), dict(self.guards)
         out.functions, out._known = [*self.functions], dict(self._known)

@@ -41,12 +41,12 @@ class Solving:
 
     @property
     def solution(self) -> int:
-        """Where x (n,) begins: after `v` and the memory for `substitute`."""
+        """The place where x (n,) begins: after `v` and the memory for `substitute`."""
         return self.memory + int(self.tables.head[at.FREE] + self.tables.head[at.N])
 
     @property
     def data(self) -> Ints:
-        """Where the tables begin, and the vectors; then the tables."""
+        """The places where the tables and the vectors begin; then the tables."""
         tables = [getattr(self.tables, name).view(np.int32) for name in _TABLES]
         begins = len(_TABLES) + len(_VECTORS) + np.cumsum([0, *map(len, tables[:-1])])
         free = self.memory + self.tables.head[at.FREE]

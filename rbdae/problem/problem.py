@@ -193,21 +193,20 @@ class Problem:
             return 1
         return self.workspace.settings.formulation.index
 
-    @property
+    @cached_property
     def differential(self) -> Bools:
-        """(n,) False where yd does not appear: the multipliers, and algebraic unknowns of forces. Read only."""
-        return self._classes[0]
+        """(n,) False where yd does not appear: the multipliers, and algebraic unknowns of forces."""
+        return self._classes[0].copy()
 
-    @property
+    @cached_property
     def variable_index(self) -> Ints:
-        """(n,) Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds, and without a constraint to differentiate.
-        Read only."""
-        return self._classes[1]
+        """(n,) Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds, and without a constraint to differentiate."""
+        return self._classes[1].copy()
 
-    @property
+    @cached_property
     def algebraic(self) -> Bools:
-        """(n,) True for algebraic unknowns of forces: z of their equations 0 = g. Multipliers are none. Read only."""
-        return self._classes[2]
+        """(n,) True for algebraic unknowns of forces: z of their equations 0 = g. Multipliers are none."""
+        return self._classes[2].copy()
 
     @property
     def _classes(self) -> tuple[Bools, Ints, Bools]:

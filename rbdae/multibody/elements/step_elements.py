@@ -136,7 +136,7 @@ class _Part:
         return found
 
     def _shares(self) -> tuple[list[Any], Any]:
-        """What a pair adds to the balances of its bodies, and the moments of its forces."""
+        """The shares of a pair in the balances of its bodies, and the moments of its forces."""
         of, step, rows, along = self.of, self._step, list[Any](), dict[int, dict[int, int]]()
 
         def unit(name: str, values: Any) -> Any:

@@ -40,8 +40,8 @@ Rows = list[dict[int, int]]
 
 
 class Derived(NamedTuple):
-    """What has been recorded of a kernel and of its derivative, by rows the nodes of the entries that are not zero
-    whatever the state; `length` are the nodes that the kernel has made on its way."""
+    """The recording of a kernel and of its derivative: by rows the nodes of the entries that are not zero whatever the
+    state. `length` is the number of nodes before the last sweep of derivatives."""
 
     recorder: Recorder
     loaded: LoadedNumbers | None

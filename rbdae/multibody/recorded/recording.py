@@ -117,14 +117,14 @@ class Run:
         return [self.recorder.number(value) for value in values]
 
     def recording(self, outputs: list[int]) -> Recording:
-        """What has been recorded, with its results."""
+        """The recording with these results."""
         return recording_of(self._workspace, self.recorder, self.loaded, outputs)
 
 
 def recording_of(
     workspace: Workspace, recorder: Recorder, loaded: LoadedNumbers | None, outputs: list[int]
 ) -> Recording:
-    """What has been recorded, with its results."""
+    """The recording of a recorder, with these results."""
     alike = _alike(workspace, recorder)
     return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, alike, loaded)
 
