@@ -361,8 +361,8 @@ def passages(solution: Any, projected: bool) -> str:
 
 def _squares(problem: Problem, t: Vec, y: Mat) -> Mat:
     """The squares of the sines between each joint row and those before it, (m, rows)."""
-    found = problem.each(Interpretation.independence, t, y)
-    return np.maximum(found[:, : problem.workspace.layout.n_rows], 0.0)
+    n = problem.workspace.layout.n_rows  # what follows differs where a selection leaves out more rows
+    return np.maximum(problem.each(lambda view, t, y: view.independence(t, y)[:, :n], t, y), 0.0)
 
 
 def _passages(t: Vec, s: Mat, close: float) -> list[tuple[int, float]]:
