@@ -9,9 +9,25 @@ import numpy as np
 
 from rbdae import Problem, _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.formulations.explicit import natural_forces
+from rbdae.graph.functions import Array, Memory
+from rbdae.kernels.bodies.natural import place
+from rbdae.kernels.entry import entry
+from rbdae.kernels.equations import add_forces, set_state
+from rbdae.kernels.linear.accelerations import accelerations
+from rbdae.kernels.memory import states
 from rbdae.kernels.records import INHOMOGENEOUS, MOMENT, QUATERNION_RATE, THIRD_ORDER
 from rbdae.problem.quantities import angular_velocities
+
+
+@entry("ityo")
+def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
+    """out[12 b:12 b + 12] = (fx, fd) of every body: weight, applied forces, and joint forces with eliminated
+    multipliers."""
+    set_state(m, t, y)
+    accelerations(m)
+    place(m)
+    add_forces(m, 0)
+    out[:] = np.concatenate([f for s in states(m)[:-1] for f in (s.fx, s.fd)])
 
 
 def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
