@@ -15,7 +15,7 @@ from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.linear.accelerations import accelerations
 from rbdae.kernels.memory import states
-from rbdae.kernels.records import INHOMOGENEOUS, MOMENT, QUATERNION_RATE, THIRD_ORDER
+from rbdae.kernels.records import QUATERNION_RATE
 from rbdae.problem.quantities import angular_velocities
 
 
@@ -74,10 +74,10 @@ def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
         return la
     if not settings.momenta:
         la += _kinetic(problem, Z)
-    if settings.pull_back != MOMENT:
+    if settings.formulation.choice("pull_back") != "moment":
         F = problem.interpretation.by_body(natural_forces, t, y, 12)[..., 3:]
         la += 2.0 * np.einsum("...k,...k->...", Z[..., 3:12], F)
-        if settings.pull_back == INHOMOGENEOUS:
+        if settings.formulation.choice("pull_back") == "inhomogeneous":
             la += 2.0 * (F[..., 0] + F[..., 4] + F[..., 8])
     return la
 
@@ -121,6 +121,6 @@ def _kinetic(problem: Problem, Z: Mat) -> Mat:
     settings, bodies = problem.workspace.settings, problem.model.bodies[: problem.model.n]
     Om = angular_velocities(Z)
     la: Mat = settings.radial * bodies["radial"] * np.einsum("...k,...k->...", Om, Om)
-    if settings.gyroscopic == THIRD_ORDER:
+    if settings.formulation.choice("gyroscopic") != "fifth-order":
         la = la + 2.0 * np.einsum("...bi,bij,...bj->...b", Om, bodies["inertia"], Om)
     return la
