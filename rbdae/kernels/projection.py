@@ -41,7 +41,15 @@ from rbdae.kernels.constraints.primitives import partial_rates, primitive_residu
 from rbdae.kernels.constraints.rows import dropped_residual
 from rbdae.kernels.entry import entry
 from rbdae.kernels.linear.saddle import SUSPENDED, factorise, reduce_bodies, reduce_gradients, solve_saddle
-from rbdae.kernels.memory import constraint_side, head, primitives, right_hand_side, solution, square_side, states
+from rbdae.kernels.memory import (
+    constraint_side,
+    head,
+    primitives,
+    right_hand_side,
+    solution,
+    square_side,
+    states,
+)
 from rbdae.kernels.outputs import violations
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, SPATIAL_VELOCITIES
 from rbdae.rotations.chart import numbered
