@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple, final
 
@@ -12,6 +13,8 @@ import numpy as np
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.forces.checks import check_functions
 from rbdae.forces.element import Element, StateElement, composed
+from rbdae.graph.graph import Graph
+from rbdae.graph.law import Law
 from rbdae.inputs import Input, Sources
 from rbdae.kernels import records as kb
 from rbdae.kernels.eliminated import Eliminated
@@ -184,15 +187,26 @@ def recorded(owner: str, what: str, function: Any, n_in: int, n_out: int, step: 
 
 
 @final
-@dataclass(frozen=True)
 class _Slope:
-    """dV/dZ of a potential, which is minus the force at Z without rates."""
+    """dV/dZ (n,) of a potential, which is minus its force at Z without rates."""
 
-    force: Any
+    def __init__(self, owner: str, force: Recorded, n: int) -> None:
+        self.owner, self.why = f"{owner}: potential, derivatives", force.why
+        self._force, self._n = force, n
+
+    @cached_property
+    def law(self) -> Law | None:
+        """Its recording; None if the force is called."""
+        if self._force.law is None:
+            return None
+        graph = Graph()
+        t, x = graph.node("input", "t", 0), [graph.node("input", "x", i) for i in range(self._n)]
+        results, regular = self._force.law.inlined(graph, t, [*x, *[graph.const(0.0)] * self._n])
+        return Law(graph, [graph.neg(result) for result in results], regular, self._n)
 
     def __call__(self, t: float, Z: Vec, out: Vec) -> None:
-        force = np.zeros(len(Z))
-        self.force(t, np.concatenate([Z, np.zeros(len(Z))]), force)
+        force = np.zeros(self._n)
+        self._force(t, np.concatenate([Z, np.zeros(self._n)]), force)
         out[:] = -force
 
 
@@ -261,7 +275,7 @@ class _Packing:
             self._add_law(row, whole, whole.slopes, n_in - gone, n_out - gone)
         if element.potential is not None:
             potential = self._added(recorded(owner, "potential", element.potential, n, 1), n, 1)
-            potential.slope = UserFunction(_Slope(law), n, n)
+            potential.slope = self._added(_Slope(owner, law, n), n, n)
             row["potential"] = potential.address
 
     def add_along(self, row: Any, name: str, element: Element) -> None:

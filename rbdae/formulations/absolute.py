@@ -27,15 +27,13 @@ from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
 from rbdae.kernels.bodies.natural import accelerate, kinematics_residual
 from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.entry import entry
-from rbdae.kernels.equations import (
-    add_forces,
-    set_state,
-)
+from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.memory import bodies, head
 
 
-def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
+@entry("ityyo")
+def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
     h = head(m)
     set_state(m, t, y)
@@ -48,12 +46,6 @@ def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     dynamics_residual(m, out, h.n_q)
     states_residual(m, yd, out)
     constraint_rows(m, out, h.multipliers_at, h.level, y[h.multipliers_at :])
-
-
-@entry("ityyo")
-def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
-    """F(t, y, yd) to out."""
-    fill_residual(m, t, y, yd, out)
 
 
 KERNELS = Implicit(residual, explicit.rhs)
@@ -79,7 +71,7 @@ class Index1(WithMultipliers, name="index-1", index=1, levels=(2,), source="[NS]
 def unit_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out where |p| = 1 is taken for granted; the multipliers of the norms have no part and are 0."""
     h = head(m)
-    fill_residual(m, t, y, yd, out)
+    residual(m, t, y, yd, out)
     unit_quaternions.balance(m, out, h.n_q)
     for o in bodies(m)[:-1]:
         out[h.n_q + o.iv + o.nt + 3] = y[h.multipliers_at + o.il]

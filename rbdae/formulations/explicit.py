@@ -30,7 +30,7 @@ from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.linear.accelerations import accelerations
 from rbdae.kernels.linear.saddle import reduce_bodies, reduce_gradients
-from rbdae.kernels.memory import constraint_side, head, multipliers, right_hand_side, solution, square_side, states
+from rbdae.kernels.memory import constraint_side, head, multipliers, right_hand_side, solution, square_side
 from rbdae.kernels.records import QUATERNION_RATE, SPATIAL_VELOCITIES
 
 
@@ -117,7 +117,9 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     out[:] = yd - rates
 
 
-def _fill_balance(m: Memory, x: Array, out: Array) -> None:
+@entry("iyo")
+def balance(m: Memory, x: Array, out: Array) -> None:
+    """M vdot - psi + G^T la and G vdot + g_II to out at x = (vdot, la), or at (pdot, la). Follows `accelerations`."""
     h = head(m)
     multipliers(m)[: h.n_la] = x[h.n_v : h.n_v + h.n_la]
     place(m)  # natural forces begin with the weight, and now include the joints' forces
@@ -129,27 +131,10 @@ def _fill_balance(m: Memory, x: Array, out: Array) -> None:
 
 
 @entry("iyo")
-def balance(m: Memory, x: Array, out: Array) -> None:
-    """M vdot - psi + G^T la and G vdot + g_II to out at x = (vdot, la), or at (pdot, la). Follows `accelerations`."""
-    _fill_balance(m, x, out)
-
-
-@entry("iyo")
 def unit_balance(m: Memory, x: Array, out: Array) -> None:
     """`balance` if |p| = 1 is assumed."""
-    _fill_balance(m, x, out)
+    balance(m, x, out)
     unit_quaternions.balance(m, out, 0)
-
-
-@entry("ityo")
-def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
-    """out[12 b:12 b + 12] = (fx, fd) of every body: weight, applied forces, and joint forces with eliminated
-    multipliers."""
-    set_state(m, t, y)
-    accelerations(m)
-    place(m)
-    add_forces(m, 0)
-    out[:] = np.concatenate([f for s in states(m)[:-1] for f in (s.fx, s.fd)])
 
 
 KERNELS = Explicit(residual, rhs, (residual, rhs), balance)

@@ -99,8 +99,9 @@ def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     add_multipliers(m, out)
 
 
-def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
-    """The implicit form to out."""
+@entry("ityyo")
+def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
+    """The implicit form with the reduced mass matrix T^T M T to out."""
     h = head(m)
     velocities = _set_state(m, t, y)
     eliminated_normals(m)
@@ -115,16 +116,10 @@ def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
 
 
 @entry("ityyo")
-def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
-    """The implicit form with the reduced mass matrix T^T M T to out."""
-    fill_residual(m, t, y, yd, out)
-
-
-@entry("ityyo")
 def overdetermined_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """The implicit form, then g = 0: the chart's internal constraints body by body, then the kept joint rows. Dropped
     rows have no equation, since a row of zeros would itself be redundant."""
-    fill_residual(m, t, y, yd, out)
+    residual(m, t, y, yd, out)
     position_rows(m, out, head(m).multipliers_at)
 
 

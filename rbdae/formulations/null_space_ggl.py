@@ -39,7 +39,7 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     mu = h.corrections_at
     joints = mu + h.chart_internal * h.n_bodies
     mu_at = yd if h.integral == 1 else y
-    null_space.fill_residual(m, t, y, yd, out)
+    null_space.residual(m, t, y, yd, out)
     add_corrections(m, mu_at[joints:], out)
     for b, (o, s) in enumerate(moving(m) if h.chart_internal else ()):
         first = mu + h.chart_internal * b

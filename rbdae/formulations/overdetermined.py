@@ -14,8 +14,8 @@ singular.
 
 from __future__ import annotations
 
-from rbdae.formulations import explicit
-from rbdae.formulations.absolute import WithMultipliers, fill_residual
+from rbdae.formulations import absolute, explicit
+from rbdae.formulations.absolute import WithMultipliers
 from rbdae.formulations.base import Implicit
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.constraints.rows import constraint_rows
@@ -27,7 +27,7 @@ from rbdae.kernels.memory import head
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out, n + level nla rows."""
     h = head(m)
-    fill_residual(m, t, y, yd, out)
+    absolute.residual(m, t, y, yd, out)
     for level in range(h.level):
         constraint_rows(m, out, h.multipliers_at + (level + 1) * h.n_la, level, y[h.multipliers_at :])
 

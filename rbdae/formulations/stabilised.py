@@ -23,10 +23,7 @@ from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
 from rbdae.kernels.bodies.natural import kinematics_residual
 from rbdae.kernels.constraints.rows import add_corrections, constraint_rows
 from rbdae.kernels.entry import entry
-from rbdae.kernels.equations import (
-    add_forces,
-    set_state,
-)
+from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.memory import head
 
 

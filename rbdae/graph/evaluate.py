@@ -1,15 +1,16 @@
-"""Values of nodes: what each kind computes, on numbers and on arrays, and a walk that is slow, for checks and for
-conditions at a point."""
+"""Values of nodes: what each kind computes, on numbers and on arrays."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from rbdae.graph.graph import FUNCTIONS, OF_TWO, Graph, Node
+from rbdae.graph.graph import FUNCTIONS, OF_TWO, Node, operands
 from rbdae.graph.loaded import value_of
 
 _ONE = np.float64(1.0)  # divides by zero
@@ -47,42 +48,26 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 """By the kinds of nodes. Python's operators: on NumPy's scalars they take a tenth of the time of NumPy's functions."""
 
 
-def evaluate(
-    graph: Graph,
-    outputs: Sequence[int],
-    inputs: dict[str, Any],
-    functions: Sequence[Callable[..., None]] = (),
-) -> list[float]:
-    """Values of some nodes. Users' functions are ``f(t, x, out)``."""
-    values: dict[int, Any] = {}
-    with np.errstate(all="ignore"):
-        for k in graph.needed(outputs):
-            values[k] = computed(graph.nodes[k], values, inputs, functions)
-    return [values[k] for k in outputs]
+def _called(function: Callable[..., None], n_in: int, *numbers: Any) -> Any:
+    """The vector that a function of the user has filled."""
+    values = np.array(numbers)
+    out = values[1 + n_in :]
+    function(values[0], values[1 : 1 + n_in], out)
+    return out
 
 
-def computed(
-    node: Node,
-    known: Any,
-    inputs: dict[str, Any],
-    functions: Sequence[Callable[..., None]],
-) -> Any:
-    """The value of a node from its operands' values; a call's vector."""
+def operation(node: Node, functions: Sequence[Callable[..., None]]) -> Callable[..., Any]:
+    """What computes a node from the values of its operands; users' functions are f(t, x, out), of numbers alone."""
     kind = node[0]
-    if kind == "const":
-        return value_of(node[1])
-    if kind == "input":
-        return inputs[node[1]][node[2]]
     if kind == "call":
-        values = np.array([known[k] for k in node[4:]], dtype=float)
-        out = values[1 + node[2] :]
-        functions[node[1]](values[0], values[1 : 1 + node[2]], out)
-        return out.tolist()
-    if kind in ("result", "lane"):
-        return known[node[1]][node[2]]
-    if kind == "pair":
-        return known[node[1]], known[node[2]]
-    arguments = [known[k] for k in node[1:]]
-    if isinstance(arguments[0], tuple):
-        return tuple(OPERATIONS[kind](*numbers) for numbers in zip(*arguments, strict=True))
-    return OPERATIONS[kind](*arguments)
+        return partial(_called, functions[node[1]], node[2])
+    return itemgetter(node[2]) if kind == "result" else OPERATIONS[kind]
+
+
+def computed(node: Node, known: Any, inputs: Mapping[str, Any], functions: Sequence[Callable[..., None]]) -> Any:
+    """The value of a node from those that are known; a call's vector."""
+    if node[0] == "const":
+        return value_of(node[1])
+    if node[0] == "input":
+        return inputs[node[1]][node[2]]
+    return operation(node, functions)(*[known[k] for k in operands(node)])

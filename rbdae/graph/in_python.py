@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from operator import itemgetter
 from typing import Any, final
 
 import numpy as np
 
-from rbdae.graph.evaluate import OPERATIONS
-from rbdae.graph.graph import Graph, Node, operands
+from rbdae.graph.evaluate import operation
+from rbdae.graph.graph import Graph, operands
 from rbdae.graph.loaded import value_of
-
-
-def _called(function: Callable[..., None], n_in: int, *numbers: Any) -> Any:
-    """The vector that a function of the user has filled."""
-    values = np.array(numbers)
-    out = values[1 + n_in :]
-    function(values[0], values[1 : 1 + n_in], out)
-    return out
-
-
-def _operation(node: Node, functions: Sequence[Callable[..., None]]) -> Callable[..., Any]:
-    """What computes a node from its operands."""
-    kind = node[0]
-    if kind == "call":
-        return partial(_called, functions[node[1]], node[2])
-    return itemgetter(node[2]) if kind == "result" else OPERATIONS[kind]
 
 
 @final
@@ -57,15 +39,15 @@ class InPython:
                 of = operands(node)
                 last = tuple({*of} - needed_later)
                 needed_later.update(of)
-                self._steps.append((k, _operation(node, functions), of, last))
+                self._steps.append((k, operation(node, functions), of, last))
         self._steps.reverse()
 
     def __call__(self, inputs: Mapping[str, Any]) -> list[Any]:
         """The values of the outputs: numbers, or arrays where they depend on arrays."""
         values: dict[int, Any] = {**self._constants, **{k: inputs[name][i] for k, name, i in self._inputs}}
         with np.errstate(all="ignore"):  # both branches of a choice are computed
-            for k, operation, of, last in self._steps:
-                values[k] = operation(*[values[j] for j in of])
+            for k, compute, of, last in self._steps:
+                values[k] = compute(*[values[j] for j in of])
                 for j in last:  # its memory is in the cache, for the next result
                     del values[j]
         return [values[k] for k in self._outputs]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from importlib import import_module
 from typing import Any, final
 
@@ -29,15 +30,12 @@ class Entry:
         self.name = f"{function.__module__}:{function.__qualname__}"
         self.signs, self.ordered, self.squared = signs, ordered, squared
         self.__doc__ = function.__doc__
-        self._bodies_first: Entry | None = None
         _ENTRIES.setdefault(self.name, self)
 
-    @property
+    @cached_property
     def bodies_first(self) -> Entry:
         """The same kernel in the orders that serve any position: bodies before joints."""
-        if self._bodies_first is None:
-            self._bodies_first = Entry(self.function, self.signs, squared=False)
-        return self._bodies_first
+        return Entry(self.function, self.signs, squared=False)
 
     def __call__(self, *arguments: Any) -> None:
         """Run the kernel."""

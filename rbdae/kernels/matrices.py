@@ -14,23 +14,12 @@ import numpy as np
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_forces, collect_pulled_back
-from rbdae.kernels.bodies.gather import (
-    clear_accelerations,
-    clear_forces,
-    gather_force_states,
-    gather_material,
-    moving,
-)
+from rbdae.kernels.bodies.gather import clear_accelerations, clear_forces, gather_force_states, gather_material, moving
 from rbdae.kernels.bodies.internal_constraints import gradient, internal_residual, rates
 from rbdae.kernels.bodies.natural import accelerate, kinematics_rate
 from rbdae.kernels.bodies.velocities import natural_velocity
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.primitives import (
-    partial_rates,
-    primitive_forces,
-    primitive_residual,
-    primitive_vectors,
-)
+from rbdae.kernels.constraints.primitives import partial_rates, primitive_forces, primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.rows import dropped_residual
 from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.elements import applied_forces

@@ -8,10 +8,9 @@ depends on follow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import Enum
 from functools import cache
-from types import SimpleNamespace
 from typing import Any, final
 
 import numpy as np
@@ -65,49 +64,6 @@ def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
     kinds = [(name, scalar if kind.kind in "fc" else kind, shape) for name, kind, shape in fields]
     return np.dtype(kinds, align=True)
 
-
-# ---------------------------------------------------------------- the numbers of the head
-
-# `chained` is 1 where other velocities than (xdot, w) are unknowns: momenta, or spatial ones.
-# `states_at`, `multipliers_at`, `corrections_at`: where s, la and mu begin in y
-_NUMBERS = (
-    "n_bodies",
-    "n_primitives",
-    "n_drives",
-    "n_elements",
-    "n_frictions",
-    "n_rows",
-    "n_q",
-    "n_v",
-    "n_la",
-    "n_internal",
-    "n_states",
-    "states_at",
-    "multipliers_at",
-    "corrections_at",
-    "integral",
-    "stabilised",
-    "n_nu",
-    "n_vector",
-    "n_body_unknowns",
-    "n_newton",
-    "kind",
-    "chart",
-    "chart_internal",
-    "referenced",
-    "momenta",
-    "chained",
-    "spatial",
-    "forms",
-    "gyroscopic",
-    "pull_back",
-    "unit_norm",
-    "projected",
-    "columns",
-    "structure",
-    "level",
-    "singular",
-)
 
 # ---------------------------------------------------------------- the arrays
 
@@ -219,11 +175,6 @@ def named(*contents: Content) -> tuple[str, ...]:
     return tuple(name for name, array in ARRAYS.items() if array.content in contents)
 
 
-def head_of(sizes: Mapping[str, int]) -> SimpleNamespace:
-    """A head with these numbers; all others are 0."""
-    return SimpleNamespace(**{**dict.fromkeys(_NUMBERS, 0), "time": 0.0, **sizes})
-
-
 def head(m: Memory) -> Any:
-    """The head."""
+    """The head: sizes and kinds (`rbdae.multibody.memory.arrays.head_of`), and the time."""
     return m.head

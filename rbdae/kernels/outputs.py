@@ -21,7 +21,7 @@ def locate(m: Memory, y: Array) -> None:
     h = head(m)
     gather_positions(m, y)
     place(m)
-    if h.structure != 0:
+    if h.structure != "any":
         velocities_from_nu(m, y, h.n_q)
     else:
         gather_velocities(m, y, h.n_q)

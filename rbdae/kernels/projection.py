@@ -76,7 +76,7 @@ def turn_velocities(m: Memory, how: float) -> None:
     `how` is 2: so Omega = 2 conj(p) o pdot / |p|^2 stays, and of directors D = R S the spatial om of Ddot D^-1, if R
     takes the place of D. Momenta drift as coordinates do."""
     h = head(m)
-    if h.kind == ANGULAR or h.structure != 0:
+    if h.kind == ANGULAR or h.structure != "any":
         return
     for o, s in moving(m):
         if h.kind == QUATERNION_RATE:
@@ -122,7 +122,7 @@ def place_at(m: Memory, t: float, y: Array) -> None:
     set_time(m, t)
     gather_positions(m, y)
     place(m)
-    if head(m).structure == 0:
+    if head(m).structure == "any":
         gather_velocities(m, y, head(m).n_q)
         move(m)
     velocity_basis(m)
@@ -152,7 +152,7 @@ def start_step(m: Memory, u: Array, a: float) -> None:
     """w = u + a v to `solution`. Reads the moved bodies."""
     w = solution(m)
     n = head(m).n_v
-    if head(m).structure == 0:
+    if head(m).structure == "any":
         collect_velocities(m, w)
         w[:n] = u[:n] + w[:n] * a
     else:
@@ -173,7 +173,7 @@ def write_state(m: Memory, y: Array) -> None:
     h = head(m)
     for o, s in moving(m):
         write_body(o, s.x, s.a[: o.na], y, o.iq)
-        if h.structure == 0:
+        if h.structure == "any":
             w = s.p if h.chained == 1 else s.w
             write_body(o, s.px if h.momenta == 1 else s.xd, w[: o.nr], y, h.n_q + o.iv)
 
@@ -186,7 +186,7 @@ def violated(m: Memory, t: float, y: Array, how: Array, out: Array) -> None:
     place_at(m, t, y)
     n = h.chart_internal * h.n_bodies + h.n_rows
     violations(m, out)
-    if h.structure != 0:
+    if h.structure != "any":
         out[n : 2 * n] = 0.0
     turn_velocities(m, maximum(1.0, how[0]))
     normalise_rotations(m)
@@ -215,7 +215,7 @@ def step(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
     solve_saddle(m)
     d = solution(m)
     out[:n_v] = d[:n_v]
-    if h.structure == 0:
+    if h.structure == "any":
         take_velocities(m)
     d[:n_v] = d[:n_v] * (1.0 - by_given) + given[:n_v] * by_given
     displace(m)

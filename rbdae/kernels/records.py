@@ -8,20 +8,7 @@ from rbdae.rotations.chart import ANGULAR as ANGULAR
 from rbdae.rotations.chart import DIRECTOR_RATE as DIRECTOR_RATE
 from rbdae.rotations.chart import QUATERNION_RATE as QUATERNION_RATE
 
-# where (xdot, Omega) come from in the null-space forms: head.reduced
-SPHERICAL_TREE = 1
-LOOPS = 2
-TREE = 3
-
 SPATIAL_VELOCITIES, SPATIAL_QUASI_VELOCITIES = 1, 2  # head.spatial
-
-# forms of [SNS15]: head.gyroscopic and head.pull_back; head.forms says whether one of them, or the projection, is not
-# the default
-THIRD_ORDER = 0
-FIFTH_ORDER = 1
-HOMOGENEOUS = 0
-MOMENT = 1
-INHOMOGENEOUS = 2
 
 # kinds of force elements: quantities by their forms, or natural forces by a function
 IDENTITY = 0

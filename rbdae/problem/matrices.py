@@ -17,8 +17,8 @@ from rbdae.kernels.matrices import terms
 from rbdae.multibody.choices.selection import KeptRows
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.in_python import Point, Recordings, in_python
-from rbdae.multibody.recorded.recording import MOST_NODES, Recording, run
+from rbdae.multibody.recorded.in_python import Recordings, in_python
+from rbdae.multibody.recorded.recording import MOST_NODES, Point, Recording, run
 
 if TYPE_CHECKING:
     from scipy.sparse import spmatrix

@@ -19,8 +19,8 @@ from rbdae.inputs import values_of
 from rbdae.kernels.outputs import natural
 from rbdae.kernels.readings import WIDTH, by_force
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.in_python import Point, Recordings
-from rbdae.multibody.recorded.recording import MOST_NODES, Recording, Run, run
+from rbdae.multibody.recorded.in_python import Recordings
+from rbdae.multibody.recorded.recording import MOST_NODES, Point, Recording, Run, run
 from rbdae.problem.driven import Inputs, places_of, present
 from rbdae.problem.formulas import Formulas
 from rbdae.problem.measures import Found

@@ -38,10 +38,10 @@ class Projection:
     """How to project; [NS], section 6, with a correction (docs/null-space.md).
 
     Rotations are projected explicitly: normalisation (63) for quaternions, the algorithm of Spurrier and Klumpp for
-    directors (others: `rbdae.rotations.orthonormalised`). Joints follow by Newton's method (62, P), velocities by the
-    linear system (62, V); the velocities of the null-space form satisfy their constraints by construction and are left
-    alone. Rates of coordinates and momenta, which drift with the coordinates, are divided as these are: the angular
-    velocity stays.
+    directors (`rbdae_papers.null_space.orthonormal` has others). Joints follow by Newton's method (62, P), velocities
+    by the linear system (62, V); the velocities of the null-space form satisfy their constraints by construction and
+    are left alone. Rates of coordinates and momenta, which drift with the coordinates, are divided as these are: the
+    angular velocity stays.
 
     Parameters
     ----------

@@ -9,18 +9,14 @@ Each chart's file has the same functions for users (`ChartFunctions`), for examp
 
 from __future__ import annotations
 
-from rbdae.rotations import quaternions as quaternions
+from rbdae.rotations import quaternions
 from rbdae.rotations.bryant_321 import BRYANT_321
-from rbdae.rotations.chart import CHARTS as CHARTS
-from rbdae.rotations.chart import Chart as Chart
-from rbdae.rotations.chart import RotationName as RotationName
-from rbdae.rotations.chart import register as register
+from rbdae.rotations.chart import CHARTS, Chart, RotationName, register
 from rbdae.rotations.conformal import CONFORMAL
 from rbdae.rotations.directors import DIRECTORS
 from rbdae.rotations.euler_313 import EULER_313
-from rbdae.rotations.functions import ChartFunctions as ChartFunctions
+from rbdae.rotations.functions import ChartFunctions
 from rbdae.rotations.linear import LINEAR
-from rbdae.rotations.orthonormal import orthonormalised as orthonormalised
 from rbdae.rotations.quaternion import QUATERNION
 from rbdae.rotations.quaternion_vector import QUATERNION_VECTOR
 from rbdae.rotations.rodrigues import RODRIGUES
@@ -36,4 +32,4 @@ register(CONFORMAL)
 register(LINEAR)
 register(QUATERNION_VECTOR)
 
-__all__ = ["CHARTS", "Chart", "ChartFunctions", "orthonormalised", "quaternions", "register"]
+__all__ = ["CHARTS", "Chart", "ChartFunctions", "RotationName", "quaternions", "register"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 __all__ = [
-    "E", "G", "conjugate", "exponential", "from_axis_angle", "from_matrix", "from_rotation", "from_rotation_vector",
+    "E", "G", "conjugate", "exponential", "from_axis_angle", "from_matrix", "from_rotation_vector",
     "half", "inverse", "left_matrix", "logarithm", "material_angular_velocity", "momentum_map", "norm", "product",
     "pure", "rate_from_material", "rate_from_spatial", "right_matrix", "rotate", "rotate_back", "second_rate",
     "spatial_angular_velocity", "to_axis_angle", "to_matrix", "to_rotation", "to_rotation_vector",
@@ -256,11 +256,6 @@ def to_rotation(q: ArrayLike) -> Rotation:
     More than one leading axis needs scipy 1.17.
     """
     return checks.to_rotation(checks.nonzero_quaternions("to_rotation", "q", q))
-
-
-def from_rotation(rotation: Rotation | ArrayLike) -> Vec:
-    """The unit quaternion (..., 4), scalar first and nonnegative, of a `Rotation` or of matrices (..., 3, 3)."""
-    return checks.rotation_quaternions("from_rotation", "rotation", rotation)
 
 
 def half(q: ArrayLike) -> Vec:

@@ -11,7 +11,6 @@ import pytest
 import traced_cases
 
 import rbdae
-from rbdae.graph.evaluate import evaluate
 
 TOLERANCE = 1e-12
 CASES = traced_cases.drawn(25)[: cases.count(5, 4000)]
@@ -24,10 +23,10 @@ def derived(problem, kernel, names, y, yd, c):
     made = inside.derived.recorded_kernel(problem.workspace, kernel, shapes, (problem.t0, y, yd, c), 2_000_000)
     numbers = {"t": [problem.t0], "y": y, "yd": yd, "c": [c]}
     numbers["selection"] = problem.workspace.numbers
-    guards = evaluate(made.graph, [*made.guards], numbers)
+    guards = inside.evaluate(made.graph, [*made.guards], numbers)
     assert [bool(x) for x in guards] == [*made.guards.values()]
     functions = [function.plain for function in made.functions]
-    values = np.reshape(evaluate(made.graph, made.outputs, numbers, functions), (rows, n))
+    values = np.reshape(inside.evaluate(made.graph, made.outputs, numbers, functions), (rows, n))
     there = np.reshape([made.graph.value(node) != 0.0 for node in made.outputs], (rows, n))
     return values, there, made
 

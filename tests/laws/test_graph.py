@@ -10,7 +10,6 @@ import inside
 import numpy as np
 import pytest
 
-from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import CONDITIONS, FUNCTIONS, Graph
 
 NUMBERS = (-1.5, -1.0, 0.0, 1e-4, 0.7, 1.0)
@@ -54,14 +53,14 @@ def test_an_operation_has_its_value_for_all_kinds_of_operands(name):
             parts = [OPERANDS[kind](graph, k, x) for k, (kind, x) in enumerate(zip(kinds, given, strict=True))]
             operands = [node for node, _ in parts]
             y = [number for _, numbers in parts for number in numbers]
-            numbers = evaluate(graph, operands, {"y": y})
+            numbers = inside.evaluate(graph, operands, {"y": y})
             try:
                 right = float(value(*numbers))
             except ValueError:
                 right = math.nan
             node = made(graph, *operands)
             if not math.isnan(right):
-                (found,) = evaluate(graph, [node], {"y": y})
+                (found,) = inside.evaluate(graph, [node], {"y": y})
                 assert found == pytest.approx(right, rel=1e-15, abs=0.0), (kinds, given)
             if {*kinds} == {"constant"} and name != "div" and name != "1 / square":
                 assert graph.value(node) == right or math.isnan(right), (kinds, given)
@@ -113,7 +112,7 @@ def test_conditions_are_numbers_on_rows_as_one_by_one_and_in_machine_code(seed):
     rng = np.random.default_rng(seed)
     graph, outputs = of_conditions(rng)
     rows = rng.choice([-1.5, 0.0, 0.25, 1.0, *rng.normal(size=3)], (12, 3))
-    right = np.array([evaluate(graph, outputs, {"y": y}) for y in rows.tolist()])
+    right = np.array([inside.evaluate(graph, outputs, {"y": y}) for y in rows.tolist()])
     on_rows = inside.values_on_rows(graph, outputs, {"y": 0})
     np.testing.assert_allclose(on_rows(rows), right, rtol=1e-14, atol=1e-15)
     np.testing.assert_allclose(on_rows(rows[:1]), right[:1], rtol=1e-14, atol=1e-15)

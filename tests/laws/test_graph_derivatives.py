@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian
-from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import FUNCTIONS, Graph
 
 TOLERANCE = 1e-12
@@ -36,7 +35,9 @@ def _evaluated(made, rows, numbers, width):
     places = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
     functions = [function.plain for function in made.functions]
     out = np.zeros((len(rows), width))
-    for (i, j, _), value in zip(places, evaluate(made.graph, [p[2] for p in places], numbers, functions), strict=True):
+    for (i, j, _), value in zip(
+        places, inside.evaluate(made.graph, [p[2] for p in places], numbers, functions), strict=True
+    ):
         out[i, j] = value
     return out
 
@@ -83,11 +84,11 @@ def test_every_operation_has_the_derivative_that_differences_have(name):
     a, b = inputs_of(graph, "x", 2)
     out = OTHERS[name](graph, a, b) if name in OTHERS else graph.function(name, a)
     point, h = np.array(({"arccosh": 1.7, "abs": -0.7}.get(name, 0.7), 1.3)), 1e-3
-    forwards = evaluate(
+    forwards = inside.evaluate(
         graph, [jacobian(graph, [out], [a, b])[0].get(k, graph.const(0.0)) for k in range(2)], {"x": point}
     )
     for k, found in enumerate(forwards):
-        steps = [evaluate(graph, [out], {"x": point + m * h * np.eye(2)[k]})[0] for m in (-2, -1, 1, 2)]
+        steps = [inside.evaluate(graph, [out], {"x": point + m * h * np.eye(2)[k]})[0] for m in (-2, -1, 1, 2)]
         wanted = (steps[0] - 8.0 * steps[1] + 8.0 * steps[2] - steps[3]) / (12.0 * h)
         assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9)
 

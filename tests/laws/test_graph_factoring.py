@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from rbdae.graph.corresponding import corresponding
-from rbdae.graph.evaluate import evaluate
 from rbdae.graph.factoring import Factored, factored
 from rbdae.graph.graph import FUNCTIONS, LEAVES, Graph, operands
 from rbdae.graph.sharing import shared
@@ -148,8 +147,8 @@ def test_the_numbers_are_the_same(make, seed, rng):
     graph, outputs = make(seed)
     y = rng.uniform(-2.0, 2.0, 2 * N + 2).tolist()
     short = shortened(graph, outputs, two=make is two_bodies)
-    wanted = evaluate(graph, outputs, {"y": y})
-    found = evaluate(short.graph, short.outputs, {"y": y})
+    wanted = inside.evaluate(graph, outputs, {"y": y})
+    found = inside.evaluate(short.graph, short.outputs, {"y": y})
     for a, b, scale in zip(wanted, found, sizes(graph, outputs, y), strict=True):
         if math.isfinite(scale):
             assert abs(a - b) <= 1e-12 * max(1.0, scale), (a, b, scale)
@@ -256,7 +255,7 @@ def test_constants_of_one_product_are_one():
     outputs = [graph.sub(graph.mul(b, graph.mul(c, graph.const(50.0))), graph.mul(c, graph.mul(b, graph.const(11.0))))]
     short = shortened(graph, outputs)
     assert operations(short.graph, short.graph.needed(short.outputs)) == 2
-    assert evaluate(short.graph, short.outputs, {"y": [0.0, 3.0, 5.0]}) == [39.0 * 15.0]
+    assert inside.evaluate(short.graph, short.outputs, {"y": [0.0, 3.0, 5.0]}) == [39.0 * 15.0]
 
 
 def test_nothing_is_divided_by_numbers_that_vanish():
@@ -269,7 +268,9 @@ def test_nothing_is_divided_by_numbers_that_vanish():
         total(graph, [graph.mul(graph.mul(k, p), c), graph.mul(graph.mul(k, q), graph.const(d))]) for k in (a, b)
     ]
     short = shortened(graph, outputs)
-    assert evaluate(short.graph, short.outputs, {"y": [2.0, 3.0, 5.0, 7.0]}) == pytest.approx([9.8, 14.7], rel=1e-14)
+    assert inside.evaluate(short.graph, short.outputs, {"y": [2.0, 3.0, 5.0, 7.0]}) == pytest.approx(
+        [9.8, 14.7], rel=1e-14
+    )
 
 
 def test_differences_of_large_numbers_keep_their_order():
@@ -281,8 +282,8 @@ def test_differences_of_large_numbers_keep_their_order():
     outputs = [graph.add(damped, f), graph.sub(f, damped), graph.mul(spring, v)]
     y = [1e9 + 0.125, 1e9, 1e-3, 1e-4]
     short = shortened(graph, outputs)
-    found = evaluate(short.graph, short.outputs, {"y": y})
-    assert found == pytest.approx(evaluate(graph, outputs, {"y": y}), rel=1e-15)
+    found = inside.evaluate(short.graph, short.outputs, {"y": y})
+    assert found == pytest.approx(inside.evaluate(graph, outputs, {"y": y}), rel=1e-15)
 
 
 def test_guards_and_calls_are_carried_over():
@@ -302,10 +303,10 @@ def test_guards_and_calls_are_carried_over():
         numbers = {"y": y, "t": [0.5]}
         (k,) = short.guards
         assert short.guards[k] is False
-        assert evaluate(short.graph, [*short.outputs, k], numbers, [function]) == evaluate(
+        assert inside.evaluate(short.graph, [*short.outputs, k], numbers, [function]) == inside.evaluate(
             graph, [*outputs, guard], numbers, [function]
         )
-        assert evaluate(graph, [result], numbers, [function]) == [0.5 + y[0] * y[1] - y[1]]
+        assert inside.evaluate(graph, [result], numbers, [function]) == [0.5 + y[0] * y[1] - y[1]]
 
 
 @pytest.mark.parametrize("apart", [1e-7, 1e-13])
@@ -332,7 +333,7 @@ def test_constants_that_are_nearly_equal_are_not_taken_for_one(seed, apart):
         )
     y = rng.uniform(0.5, 1.5, 8).tolist()
     short = shortened(graph, outputs)
-    found = evaluate(short.graph, short.outputs, {"y": y}, [])
+    found = inside.evaluate(short.graph, short.outputs, {"y": y}, [])
     exact = rational(graph, outputs, [*map(Fraction, y)])
     for value, k, size in zip(found, outputs, sizes(graph, outputs, y), strict=True):
         assert abs(Fraction(value) - exact[k]) <= Fraction(1e-14 * size)  # 2e-16 for each operation
@@ -367,8 +368,8 @@ def test_two_bodies_take_the_operations_of_one():
     n = operations(single.graph, single.graph.needed(single.outputs))
     assert operations(pairs.graph, pairs.graph.needed(pairs.outputs)) <= 0.5 * n + 1
     point = np.linspace(-1.0, 2.0, 21).tolist()
-    wanted = evaluate(graph, outputs, {"y": point})
-    assert evaluate(pairs.graph, pairs.outputs, {"y": point}) == pytest.approx(wanted, rel=1e-14, abs=1e-14)
+    wanted = inside.evaluate(graph, outputs, {"y": point})
+    assert inside.evaluate(pairs.graph, pairs.outputs, {"y": point}) == pytest.approx(wanted, rel=1e-14, abs=1e-14)
 
 
 def test_partners_that_need_each_other_are_not_joined():
@@ -381,8 +382,8 @@ def test_partners_that_need_each_other_are_not_joined():
     outputs = [third, second, first]
     pairs = shortened(graph, outputs, two=True)
     y = [0.3, 0.0, 0.0, 0.0, -0.7, 0.0, 0.0, 0.0]
-    assert evaluate(pairs.graph, pairs.outputs, {"y": y}) == pytest.approx(
-        evaluate(graph, outputs, {"y": y}), rel=1e-14
+    assert inside.evaluate(pairs.graph, pairs.outputs, {"y": y}) == pytest.approx(
+        inside.evaluate(graph, outputs, {"y": y}), rel=1e-14
     )
 
 
@@ -398,7 +399,7 @@ def test_machine_code_of_pairs_has_their_numbers(seed, rng):
     y = rng.uniform(-2.0, 2.0, 2 * N + 2)
     found = inside.values_of_machine_code(pairs.graph, pairs.graph.needed([guard, *listed]), listed, {guard: True}, y)
     with np.errstate(all="ignore"):
-        wanted = evaluate(pairs.graph, listed, {"y": y.tolist()})
+        wanted = inside.evaluate(pairs.graph, listed, {"y": y.tolist()})
     scale = np.array(sizes(graph, outputs, y.tolist()))
     scale = np.concatenate((scale, np.full(4, 3.0), scale[:1], scale))
     fine = np.isfinite(scale)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from inside import evaluated, in_pieces
+from inside import evaluate, evaluated, in_pieces
 
-from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import Graph
 
 

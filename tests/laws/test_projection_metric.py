@@ -11,7 +11,8 @@ from inside import Mat, Vec
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
-from rbdae.rotations import orthonormalised, quaternions
+from rbdae.rotations import quaternions
+from rbdae_papers.null_space.orthonormal import orthonormalised
 
 IDENTITY = rbdae.Projection(metric="identity")
 METHODS = ("spurrier-klumpp", "polar", "gram-schmidt", "logarithm")

@@ -60,7 +60,7 @@ def test_the_group(A, B, C):
     assert distance(kinematics.composed(A, B), A * B) <= 8 * EPS
     assert distance(kinematics.relative_rotation(A, kinematics.composed(A, B)), B) <= 16 * EPS
     assert distance(kinematics.composed(A, A.inv()), Rotation.identity()) <= 8 * EPS
-    a, b = Q.from_rotation(A), Q.from_rotation(B)
+    a, b = Q.from_matrix(A), Q.from_matrix(B)
     assert np.abs(Q.to_matrix(Q.product(a, b)) - A.as_matrix() @ B.as_matrix()).max() <= 16 * EPS
     F = kinematics.half_rotation(A)
     assert distance(F * F, A) <= 8 * EPS

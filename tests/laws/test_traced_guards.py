@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 import traced_cases
 from cases import NIGHTLY, Pairing, count
-from inside import Recording, TracedCall, Vec
+from inside import Recording, TracedCall, Vec, evaluate
 from traced_cases import Case
 
 import rbdae
-from rbdae.graph.evaluate import evaluate
 
 # signs of the pivots of joints, in their determinant
 CRANK = Case("model-spatial_slider_crank", Pairing("null-space", "quaternion", "angular"))

@@ -81,6 +81,18 @@ def with_spring(**changes: Any) -> rbdae.System:
     return system
 
 
+def test_the_slopes_of_a_recorded_potential_are_recorded(rng):
+    """They are minus the force without rates, called and recorded."""
+    problem = problem_of(with_spring())
+    assert set(problem.laws.values()) == {"recorded"}
+    (slopes,) = (each for each in problem.model.functions if each.owner.endswith("potential, derivatives"))
+    Z, wanted, found = rng.standard_normal(24), np.zeros(24), np.zeros(24)
+    spring(0.0, np.concatenate([Z, np.zeros(24)]), wanted)
+    slopes.plain(0.0, Z, found)
+    for values in (found, slopes.law.at(0.0, Z)[0]):
+        np.testing.assert_allclose(values, -wanted, rtol=1e-13, atol=1e-13)
+
+
 def free_spring() -> rbdae.System:
     system = bodies()
     system.add_force(UserForce(system.bodies, **SPRING))

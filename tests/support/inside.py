@@ -29,8 +29,8 @@ from rbdae.formulations import pairing
 from rbdae.formulations.base import Derivative
 from rbdae.graph import elimination
 from rbdae.graph import pivots as graph_pivots
-from rbdae.graph.evaluate import computed
-from rbdae.graph.graph import Graph
+from rbdae.graph.evaluate import OPERATIONS, computed
+from rbdae.graph.graph import Graph, operands
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.on_stacks import stacked as values_on_rows
 from rbdae.graph.symbols import Recorder
@@ -204,6 +204,24 @@ def projection_in_python(projector: Any) -> Any:
     out = projector.projection.bind(projector.problem)
     out._functions = functions_of(with_unit_masses(workspace) if out.projection.metric == "identity" else workspace)
     return out
+
+
+def evaluate(graph: Graph, outputs: Sequence[int], inputs: dict[str, Any], functions: Sequence[Any] = ()) -> list[Any]:
+    """Values of some nodes, one after the other, those of pairs as well. Users' functions are ``f(t, x, out)``."""
+    values: dict[int, Any] = {}
+    with np.errstate(all="ignore"):
+        for k in graph.needed(outputs):
+            kind, *rest = node = graph.nodes[k]
+            of = [values[j] for j in operands(node)]
+            if kind == "pair":
+                values[k] = tuple(of)
+            elif kind == "lane":
+                values[k] = of[0][rest[1]]
+            elif of and isinstance(of[0], tuple):
+                values[k] = tuple(OPERATIONS[kind](*numbers) for numbers in zip(*of, strict=True))
+            else:
+                values[k] = computed(node, values, inputs, functions)
+    return [values[k] for k in outputs]
 
 
 def straight_text(graph: Graph, outputs: list[int]) -> str:

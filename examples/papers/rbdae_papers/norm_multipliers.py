@@ -9,9 +9,25 @@ import numpy as np
 
 from rbdae import Problem, _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.formulations.explicit import natural_forces
-from rbdae.kernels.records import INHOMOGENEOUS, MOMENT, QUATERNION_RATE, THIRD_ORDER
+from rbdae.graph.functions import Array, Memory
+from rbdae.kernels.bodies.natural import place
+from rbdae.kernels.entry import entry
+from rbdae.kernels.equations import add_forces, set_state
+from rbdae.kernels.linear.accelerations import accelerations
+from rbdae.kernels.memory import states
+from rbdae.kernels.records import QUATERNION_RATE
 from rbdae.problem.quantities import angular_velocities
+
+
+@entry("ityo")
+def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
+    """out[12 b:12 b + 12] = (fx, fd) of every body: weight, applied forces, and joint forces with eliminated
+    multipliers."""
+    set_state(m, t, y)
+    accelerations(m)
+    place(m)
+    add_forces(m, 0)
+    out[:] = np.concatenate([f for s in states(m)[:-1] for f in (s.fx, s.fd)])
 
 
 def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
@@ -58,10 +74,10 @@ def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
         return la
     if not settings.momenta:
         la += _kinetic(problem, Z)
-    if settings.pull_back != MOMENT:
+    if settings.formulation.choice("pull_back") != "moment":
         F = problem.interpretation.by_body(natural_forces, t, y, 12)[..., 3:]
         la += 2.0 * np.einsum("...k,...k->...", Z[..., 3:12], F)
-        if settings.pull_back == INHOMOGENEOUS:
+        if settings.formulation.choice("pull_back") == "inhomogeneous":
             la += 2.0 * (F[..., 0] + F[..., 4] + F[..., 8])
     return la
 
@@ -105,6 +121,6 @@ def _kinetic(problem: Problem, Z: Mat) -> Mat:
     settings, bodies = problem.workspace.settings, problem.model.bodies[: problem.model.n]
     Om = angular_velocities(Z)
     la: Mat = settings.radial * bodies["radial"] * np.einsum("...k,...k->...", Om, Om)
-    if settings.gyroscopic == THIRD_ORDER:
+    if settings.formulation.choice("gyroscopic") != "fifth-order":
         la = la + 2.0 * np.einsum("...bi,bij,...bj->...b", Om, bodies["inertia"], Om)
     return la

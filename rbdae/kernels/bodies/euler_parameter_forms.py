@@ -27,7 +27,6 @@ import numpy as np
 
 from rbdae.graph.functions import Array
 from rbdae.kernels.bodies.velocities import extended, gyroscopic
-from rbdae.kernels.records import FIFTH_ORDER, INHOMOGENEOUS, MOMENT
 from rbdae.rotations.vectors import conjugate, euler_differential, euler_pull_back, frame, product
 
 
@@ -36,26 +35,26 @@ def _onto_tangents(p: Array, f: Array) -> Array:
     return f * (p @ p) - p * (p @ f)
 
 
-def generalised_force(form: int, p: Array, F: Array) -> Array:
+def generalised_force(form: str, p: Array, F: Array) -> Array:
     """Q of a force F = [fd_1 fd_2 fd_3] on the directors."""
     Q = euler_pull_back(p, F)
-    if form == MOMENT:
+    if form == "moment":
         return _onto_tangents(p, Q)
-    return Q + p * (2.0 * np.trace(F)) if form == INHOMOGENEOUS else Q
+    return Q + p * (2.0 * np.trace(F)) if form == "inhomogeneous" else Q
 
 
-def gyroscopic_force(o: Any, s: Any, form: int) -> Array:
+def gyroscopic_force(o: Any, s: Any, form: str) -> Array:
     """The gyroscopic term."""
     g = gyroscopic(o, s)
-    return _onto_tangents(s.a[:4], g) if form == FIFTH_ORDER else g
+    return _onto_tangents(s.a[:4], g) if form == "fifth-order" else g
 
 
-def row_basis(form: int, p: Array) -> Array:
+def row_basis(form: str, p: Array) -> Array:
     """U, 9 x 4: the virtual velocities of the directors that the rows of the dynamics belong to."""
     U = euler_differential(p)
-    if form == MOMENT:
+    if form == "moment":
         return np.array([_onto_tangents(p, row) for row in U])
-    return U + 2.0 * np.multiply.outer(np.eye(3).ravel(), p) if form == INHOMOGENEOUS else U
+    return U + 2.0 * np.multiply.outer(np.eye(3).ravel(), p) if form == "inhomogeneous" else U
 
 
 def projected_residual(o: Any, s: Any, level: int) -> Array:

@@ -17,13 +17,7 @@ from rbdae.kernels.constraints.gradients import moving_sides
 from rbdae.kernels.forces.reaction_friction import reaction_load
 from rbdae.kernels.linear.friction_columns import solve_friction
 from rbdae.kernels.linear.reductions import mass_times, particular
-from rbdae.kernels.memory import (
-    bodies,
-    friction_columns,
-    friction_loads,
-    head,
-    states,
-)
+from rbdae.kernels.memory import bodies, friction_columns, friction_loads, head, states
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
 from rbdae.rotations.vectors import frame, reciprocal
 

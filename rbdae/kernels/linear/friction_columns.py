@@ -68,7 +68,7 @@ def make_columns(m: Memory) -> None:
         collect_pulled_back(m, right_hand_side(m))
         constraint_side(m)[:] = 0.0
         if h.unit_norm == 1:
-            unit_quaternions.pushed(m)
+            unit_quaternions.free_accelerations(m, moved=False)
             add_joints(m)
         else:
             solve_saddle(m)

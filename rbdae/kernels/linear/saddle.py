@@ -42,7 +42,7 @@ from rbdae.kernels.memory import (
     solution,
     states,
 )
-from rbdae.kernels.records import ANGULAR, MOMENT
+from rbdae.kernels.records import ANGULAR
 
 SUSPENDED = 1e200
 """The pivot of a suspended equation: infinite, but with finite products."""
@@ -54,7 +54,7 @@ LARGEST = 1e12
 def _pulled_by_moment(m: Memory, pulled: int) -> bool:
     """Whether forces are 2 L^T n of [SNS15]: there N^T W = |p|^2 N^T G^T."""
     h = head(m)
-    return bool(pulled == 1 and h.forms == 1 and h.pull_back == MOMENT and h.unit_norm == 0)
+    return bool(pulled == 1 and h.forms == 1 and h.pull_back == "moment" and h.unit_norm == 0)
 
 
 def reduce_bodies(m: Memory, pulled: int) -> list[Array]:

@@ -19,18 +19,9 @@ from rbdae.kernels.memory import bodies, constraint_side, head, right_hand_side,
 from rbdae.rotations.vectors import axial, conjugate, frame, product, pure
 
 
-def free_accelerations(m: Memory) -> None:
-    """Accelerations of all bodies without joints to `solution`. Reads d, fd, `right_hand_side` (of xdot) and
-    `constraint_side`."""
-    _accelerate(m, moved=True)
-
-
-def pushed(m: Memory) -> None:
-    """What natural forces do to `solution` without joints and motion. Reads d, fd and `right_hand_side` (of xdot)."""
-    _accelerate(m, moved=False)
-
-
-def _accelerate(m: Memory, *, moved: bool) -> None:
+def free_accelerations(m: Memory, *, moved: bool = True) -> None:
+    """Accelerations of all bodies without joints to `solution`, or only what natural forces do to them. Reads d, fd,
+    `right_hand_side` (of xdot) and `constraint_side`."""
     f, vd, side = right_hand_side(m), solution(m), constraint_side(m)
     for o, s in zip(bodies(m)[:-1], states(m)[:-1], strict=True):
         i = o.iv + o.nt

@@ -37,7 +37,6 @@ from rbdae.kernels.memory import bodies, head, primitives, states
 from rbdae.kernels.null_space.loops import Loops
 from rbdae.kernels.null_space.spherical_trees import ROOT, SphericalTree
 from rbdae.kernels.null_space.trees import Tree
-from rbdae.kernels.records import LOOPS, SPHERICAL_TREE, TREE
 from rbdae.rotations.vectors import frame, reciprocal
 
 
@@ -47,7 +46,7 @@ class _Square:
 
     def __init__(self, m: Memory) -> None:
         self._m = m
-        self._system = Tree(m) if head(m).structure == TREE else Loops(m)
+        self._system = Tree(m) if head(m).structure == "tree" else Loops(m)
         self._first = head(m).n_v - head(m).n_nu
 
     def velocities(self, nu: Array) -> None:
@@ -104,7 +103,7 @@ class QuasiVelocities:
 
     def __init__(self, m: Memory) -> None:
         self._m = m
-        self._of: SphericalTree | _Square = SphericalTree(m) if head(m).structure == SPHERICAL_TREE else _Square(m)
+        self._of: SphericalTree | _Square = SphericalTree(m) if head(m).structure == "spherical tree" else _Square(m)
 
     def velocities(self, nu: Array) -> None:
         """Natural velocities of all bodies."""
@@ -140,7 +139,7 @@ class QuasiVelocities:
         """The bodies with omega among the quasi-velocities, and its places."""
         kind = head(self._m).structure
         for o, s in zip(bodies(self._m)[:-1], states(self._m)[:-1], strict=True):
-            if kind != LOOPS and (o.parent == ROOT or kind == SPHERICAL_TREE):
+            if kind != "loops" and (o.parent == ROOT or kind == "spherical tree"):
                 first = o.inu + (o.nt if o.parent == ROOT else 0)
                 yield s, slice(first, first + 3)
 

@@ -47,7 +47,9 @@ def _numbers(model: Model, settings: Settings) -> Iterator[tuple[str, Vec]]:
     yield named("gravity", model.system.gravity)
     # one number for radial inertia, gyroscopic term and generalised forces, and two more at least: files of version 0.1
     # have three here
-    forms = settings.radial + 2.0 * settings.gyroscopic + 4.0 * settings.pull_back + 16.0 * settings.unit_norm
+    chosen = settings.formulation.choice
+    forms = settings.radial + 2.0 * (chosen("gyroscopic") == "fifth-order") + 16.0 * settings.unit_norm
+    forms += {"moment": 4.0, "inhomogeneous": 8.0}.get(chosen("pull_back"), 0.0)
     yield named("the parameters of the formulation", forms)
     parameters = settings.formulation.parameters
     for parameter, value in parameters.items():

@@ -14,15 +14,6 @@ from rbdae.rotations import Chart
 Structure = Literal["any", "spherical tree", "tree", "loops"]
 """By which the null-space form finds its velocities; ``"any"`` for all other forms."""
 
-_REDUCTIONS: dict[Structure, int] = {
-    "any": 0,
-    "spherical tree": kb.SPHERICAL_TREE,
-    "tree": kb.TREE,
-    "loops": kb.LOOPS,
-}
-
-_PULL_BACKS = {"moment": kb.MOMENT, "inhomogeneous": kb.INHOMOGENEOUS}
-
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,16 +54,6 @@ class Settings:
         return 1.0 if self.formulation.choice("radial_inertia") == "half-trace" else 0.0
 
     @property
-    def gyroscopic(self) -> int:
-        """The kernels' number of the gyroscopic term of [SNS15], for quaternion rates."""
-        return kb.FIFTH_ORDER if self.formulation.choice("gyroscopic") == "fifth-order" else kb.THIRD_ORDER
-
-    @property
-    def pull_back(self) -> int:
-        """The kernels' number of the generalised forces of [SNS15], for quaternion rates."""
-        return _PULL_BACKS.get(self.formulation.choice("pull_back"), kb.HOMOGENEOUS)
-
-    @property
     def unit_norm(self) -> bool:
         """Whether the right-hand side takes the unit norm of quaternions for granted."""
         return self.formulation.choice("norm") == "unit"
@@ -102,8 +83,9 @@ class Settings:
     @property
     def forms(self) -> bool:
         """Whether the equations of the bodies are other forms of [SNS15] than the default one."""
-        default = self.gyroscopic == kb.THIRD_ORDER and self.pull_back == kb.HOMOGENEOUS
-        return not default or self.formulation.projected
+        chosen = self.formulation.choice
+        other = chosen("gyroscopic") == "fifth-order" or chosen("pull_back") in ("moment", "inhomogeneous")
+        return other or self.formulation.projected
 
     @property
     def internal_names(self) -> tuple[str, ...]:
@@ -111,8 +93,3 @@ class Settings:
         if not self.columns:
             return self.chart.internal
         return tuple(name.replace("row", "column") for name in self.chart.internal)
-
-    @property
-    def reduction(self) -> int:
-        """The kernels' number of the structure."""
-        return _REDUCTIONS[self.structure]

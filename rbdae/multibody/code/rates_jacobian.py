@@ -30,7 +30,7 @@ from rbdae.formulations.projected import Projected0, Projected1
 from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.cache import say_once
-from rbdae.machine.function import MachineFunction, trampoline
+from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.machine.module import NoMachineCode, collector_off
 from rbdae.machine.python_calls import as_expected
 from rbdae.machine.rates_jacobian import Block, OtherSystem, RatesJacobian, System, Tables, tables_of
@@ -79,7 +79,7 @@ class RatesCode:
         self._workspace, self._tally = workspace, tally
         parts = [code.function(twin) for code, twin in zip(found.parts, twins, strict=True)]
         n = workspace.layout.n
-        self._shapes: dict[str, tuple[int, ...]] = {"y": (n,), "out": (n, n)}
+        self._shapes: Shapes = {"y": (n,), "out": (n, n)}
         floor = workspace.selection.rows.pivot_floor
         more = () if floor is None else (floor,)
         self._bound = RatesJacobian(found.tables, parts, self._elsewhere_to, *more)
@@ -172,7 +172,7 @@ Entries = Sequence[tuple[int, int]]
 """Rows and columns of [dr/dy, dr/d(rates)]."""
 
 
-def _shapes(twin: Workspace, results: int) -> dict[str, tuple[int, ...]]:
+def _shapes(twin: Workspace, results: int) -> Shapes:
     n = twin.layout.n
     return {"y": (n,), "yd": (n,), "out": (results,)}
 
@@ -205,7 +205,7 @@ def _recorded(ran: Run, n: int, values: list[Any]) -> tuple[Code, Entries]:
     found = jacobian(g, rows, [*inputs_of(g, "y", n), *inputs_of(g, "yd", n)])
     entries = [(i, j) for i, row in enumerate(found) for j in sorted(row)]
     recording = ran.recording([*rows, *(found[i][j] for i, j in entries)])
-    shapes: dict[str, tuple[int, ...]] = {"y": (n,), "yd": (n,), "out": (len(rows) + len(entries),)}
+    shapes: Shapes = {"y": (n,), "yd": (n,), "out": (len(rows) + len(entries),)}
     return of_recording(recording, "tyyo", shapes), entries
 
 

@@ -175,7 +175,7 @@ def _with_code(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[obj
 def _recorded(workspace: Workspace, wanted: Wanted, order: Plan) -> tuple[Recording, Recording, int] | None:
     """The recordings of both kernels, and how many numbers go from one to the other; None if they are too long."""
     n, pattern = workspace.layout.n, wanted.pattern
-    shapes: dict[str, tuple[int, ...]] = {"y": (n,), "yd": (n,), "out": (len(pattern.rows),)}
+    shapes: Shapes = {"y": (n,), "yd": (n,), "out": (len(pattern.rows),)}
     try:
         recording = recorded_kernel(
             workspace, wanted.kernel, shapes, recording_point(workspace, shapes), 4 * LONGEST, pattern

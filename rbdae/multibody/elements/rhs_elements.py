@@ -40,13 +40,7 @@ from rbdae.multibody.elements.element_recording import (
     kept_directors,
 )
 from rbdae.multibody.elements.elimination_elements import elimination
-from rbdae.multibody.elements.rhs_recording import (
-    Joint,
-    changed,
-    changed_rates,
-    recorded_body,
-    recorded_multipliers,
-)
+from rbdae.multibody.elements.rhs_recording import Joint, changed, changed_rates, recorded_body, recorded_multipliers
 from rbdae.multibody.elements.stored_joints import StoredJoints
 from rbdae.multibody.elements.tree_elements import TreeElements
 from rbdae.multibody.memory.workspace import Workspace

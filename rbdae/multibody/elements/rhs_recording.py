@@ -18,13 +18,7 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.formulations.explicit import change_rates, free_rates, unsolved
 from rbdae.kernels.linear.saddle import internal_multipliers
-from rbdae.kernels.memory import (
-    constraint_side,
-    multipliers,
-    right_hand_side,
-    solution,
-    square_side,
-)
+from rbdae.kernels.memory import constraint_side, multipliers, right_hand_side, solution, square_side
 from rbdae.multibody.elements.element_groups import Group
 from rbdae.multibody.elements.element_recording import NATURAL, Recorded, keeps_directors
 from rbdae.multibody.memory.workspace import Workspace

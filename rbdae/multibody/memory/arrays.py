@@ -69,9 +69,11 @@ def _joints(model: Model, layout: Layout) -> Any:
     return out
 
 
-def head_of(model: Model, settings: Settings, layout: Layout, arrays: Mapping[str, Any]) -> dict[str, int]:
-    """Sizes and kinds of a model."""
-    head = {
+def head_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
+    """The head of a memory: sizes and kinds of a model, and 0 for what a selection and steps decide. `chained` is 1
+    where other velocities than (xdot, w) are unknowns: momenta, or spatial ones; s, la and mu begin in y at
+    `states_at`, `multipliers_at` and `corrections_at`."""
+    head: dict[str, Any] = {
         "n_bodies": model.n,
         "n_primitives": len(model.primitives),
         "n_drives": len(model.drives),
@@ -95,17 +97,17 @@ def head_of(model: Model, settings: Settings, layout: Layout, arrays: Mapping[st
         "chained": settings.momenta or settings.spatial == kb.SPATIAL_VELOCITIES,
         "spatial": settings.spatial,
         "forms": settings.forms,
-        "gyroscopic": settings.gyroscopic,
-        "pull_back": settings.pull_back,
+        "gyroscopic": settings.formulation.choice("gyroscopic"),
+        "pull_back": settings.formulation.choice("pull_back"),
         "unit_norm": settings.unit_norm,
-        "projected": settings.formulation.projected and settings.formulation.kind == "dae",
         "columns": settings.columns,
-        "structure": settings.reduction,
+        "structure": settings.structure,
         "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
         "integral": settings.formulation.unknown_multipliers == "integrals",
         "stabilised": settings.formulation.stabilised,
+        **dict.fromkeys(("referenced", "singular", "n_body_unknowns", "n_newton"), 0),
     }
-    return {name: int(number) for name, number in head.items()}
+    return {name: each if isinstance(each, str) else int(each) for name, each in head.items()}
 
 
 def _row_length(layout: Layout, model: Model) -> int:

@@ -53,7 +53,7 @@ class Memory:
     Parameters
     ----------
     arrays : those that the model fills, by the names of `rbdae.kernels.memory`
-    sizes : numbers of the head (`rbdae.kernels.memory.head`)
+    sizes : sizes and kinds of the head (`rbdae.kernels.memory.head`)
     code : how kernels run
     regular, numbers : a state of the problem and the numbers of its selection, at which code is recorded, whatever the
         selection of the problem is that asks first: so it is the same in copies, and after switches
@@ -67,7 +67,7 @@ class Memory:
     settings: Settings
     layout: Layout
     arrays: Mapping[str, Any]
-    sizes: Mapping[str, int]
+    sizes: Mapping[str, Any]
     code: Code
     regular: Vec
     numbers: Vec
@@ -87,9 +87,7 @@ class Memory:
         """The memory of a model, whose numbers may be complex for kernels that run in Python."""
         layout = lay_out(model, settings)
         arrays = arrays_of(model, settings, layout)
-        return cls(
-            model, settings, layout, arrays, head_of(model, settings, layout, arrays), code, regular, numbers, {}, {}
-        )
+        return cls(model, settings, layout, arrays, head_of(model, settings, layout), code, regular, numbers, {}, {})
 
     @cached_property
     def metric(self) -> Metric:

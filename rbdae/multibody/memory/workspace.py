@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, final
 
 import numpy as np
@@ -19,7 +19,7 @@ from rbdae._frozen import refuse_copies
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.joint_rows import pivots_of_factors
-from rbdae.kernels.memory import Content, head_of, named
+from rbdae.kernels.memory import Content, named
 from rbdae.kernels.symbolic import KernelMemory, objects
 from rbdae.kernels.user_functions import raising
 from rbdae.multibody.choices.selection import Selection
@@ -113,7 +113,7 @@ class Workspace:
     def head(self) -> Any:
         """A head for its kernels (`rbdae.kernels.memory.head`)."""
         referenced = int(self.selection.references is not None)
-        return head_of({**self.memory.sizes, **self._sizes, "referenced": referenced})
+        return SimpleNamespace(**{**self.memory.sizes, **self._sizes, "referenced": referenced, "time": 0.0})
 
     # ------------------------------------------------------------ facts
 

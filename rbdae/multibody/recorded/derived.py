@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rbdae._arrays import Vec
 from rbdae.formulations.base import Callback, Derivative, Explicit
 from rbdae.formulations.explicit import balance
 from rbdae.graph.derivatives import inputs_of, tangents
@@ -30,10 +29,11 @@ from rbdae.graph.symbols import NotStraight, Recorder
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.linear.columns import solve_columns
 from rbdae.kernels.memory import multipliers, normals, solution
+from rbdae.machine.function import Shapes
 from rbdae.multibody.memory.contents import contents
 from rbdae.multibody.memory.saddle_order import order_for
 from rbdae.multibody.memory.workspace import Workspace
-from rbdae.multibody.recorded.recording import Pattern, Recording, Run, recording_of, run
+from rbdae.multibody.recorded.recording import Pattern, Point, Recording, Run, recording_of, run
 
 Rows = list[dict[int, int]]
 """Nodes of a matrix by row and column."""
@@ -61,8 +61,8 @@ _MOST_KEPT = 200_000
 def recorded_kernel(
     workspace: Workspace,
     kernel: Callback,
-    shapes: dict[str, tuple[int, ...]],
-    point: tuple[float, Vec, Vec, float],
+    shapes: Shapes,
+    point: Point,
     most_nodes: int,
     pattern: Pattern | None = None,
 ) -> Recording:
@@ -90,13 +90,7 @@ def recorded_kernel(
     return recording_of(workspace, found.recorder, found.loaded, entries)
 
 
-def derived(
-    workspace: Workspace,
-    kernel: Derivative,
-    shapes: dict[str, tuple[int, ...]],
-    point: tuple[float, Vec, Vec, float],
-    most_nodes: int,
-) -> Derived:
+def derived(workspace: Workspace, kernel: Derivative, shapes: Shapes, point: Point, most_nodes: int) -> Derived:
     """A kernel on symbols, and dF/dy + c dF/dyd, or dF/du; `shapes` has that of F as `out`. Raises NotStraight as
     `recorded_kernel`."""
     global _last
@@ -117,13 +111,7 @@ def derived(
     return found
 
 
-def _derived(
-    workspace: Workspace,
-    kernel: Derivative,
-    shapes: dict[str, tuple[int, ...]],
-    point: tuple[float, Vec, Vec, float],
-    most_nodes: int,
-) -> Derived:
+def _derived(workspace: Workspace, kernel: Derivative, shapes: Shapes, point: Point, most_nodes: int) -> Derived:
     n = workspace.layout.n
     ran = run(workspace, kernel.of, shapes, point, most_nodes)
     g, outputs = ran.recorder.graph, ran.nodes(ran.out)
@@ -142,11 +130,7 @@ def _derived(
 
 
 def along_directions(
-    workspace: Workspace,
-    kernel: Derivative,
-    shapes: Mapping[str, tuple[int, ...]],
-    point: tuple[float, Vec, Vec, float],
-    most_nodes: int,
+    workspace: Workspace, kernel: Derivative, shapes: Shapes, point: Point, most_nodes: int
 ) -> Recording:
     """The same derivative, or dF/dp, along the input vector ``"direction"``: with arrays in it, along many directions
     at once. A sweep through F, and through the factorisation in it, for a single direction is as short as F. F

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
 
@@ -22,10 +22,7 @@ from rbdae.machine.function import Shapes
 from rbdae.machine.module import collector_off
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import along_directions, recorded_kernel
-from rbdae.multibody.recorded.recording import Pattern, Recording
-
-Point: TypeAlias = tuple[float, Any, Any, float]
-"""(t, y, yd, c)."""
+from rbdae.multibody.recorded.recording import Pattern, Point, Recording
 
 _MOST = 8
 """Recordings that are kept."""

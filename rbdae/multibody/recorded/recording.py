@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -20,8 +20,12 @@ from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import Recorder, Symbol
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.symbolic import opened
+from rbdae.machine.function import Shapes
 from rbdae.multibody.memory.saddle_order import order_for
 from rbdae.multibody.memory.workspace import Workspace
+
+Point: TypeAlias = tuple[float, Any, Any, float]
+"""(t, y, yd, c)."""
 
 MOST_NODES = 2_000_000
 """What a recording may have where it is asked for: some hundred bytes, and ten microseconds, a node."""
@@ -93,7 +97,7 @@ class Run:
 
     out: Any
 
-    def __init__(self, workspace: Workspace, point: tuple[float, Vec, Vec, float], most_nodes: int) -> None:
+    def __init__(self, workspace: Workspace, point: Point, most_nodes: int) -> None:
         t, y, yd, c = point
         inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": workspace.first_numbers, "parameter": [0.0]}
         self._workspace = workspace
@@ -129,13 +133,7 @@ def recording_of(
     return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, alike, loaded)
 
 
-def run(
-    workspace: Workspace,
-    kernel: Entry,
-    shapes: Mapping[str, tuple[int, ...]],
-    point: tuple[float, Vec, Vec, float],
-    most_nodes: int,
-) -> Run:
+def run(workspace: Workspace, kernel: Entry, shapes: Shapes, point: Point, most_nodes: int) -> Run:
     """Run a kernel on symbols; `shapes` has that of `out`.
 
     Raises
@@ -170,7 +168,7 @@ def _along(records: list[Any], slopes: Mapping[str, Any], parameter: Any) -> lis
     return records
 
 
-def recording_point(workspace: Workspace, shapes: Mapping[str, tuple[int, ...]]) -> tuple[float, Vec, Vec, float]:
+def recording_point(workspace: Workspace, shapes: Shapes) -> Point:
     """The point where conditions are answered: the problem's regular state, moved a little, so that it is no special
     one."""
     y, yd = _beside(*(shapes.get(name, (0,))[0] for name in ("y", "yd")))

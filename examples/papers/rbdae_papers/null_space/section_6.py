@@ -10,11 +10,11 @@ import numpy as np
 
 import rbdae
 from rbdae._arrays import Mat
-from rbdae.rotations.orthonormal import orthonormalised
 from rbdae.show.figures import COLOURS, new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
 from rbdae_papers.item import Settings, attempt, item, numbers
 from rbdae_papers.null_space.equations import LEGEND, NAMES, PROJECTION, problem
+from rbdae_papers.null_space.orthonormal import orthonormalised
 from rbdae_papers.null_space.references import errors, reference
 from rbdae_papers.panels import framed
 
