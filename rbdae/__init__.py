@@ -17,7 +17,6 @@ from rbdae.actuators.actuator import Points as Points
 from rbdae.actuators.block import Block as Block
 from rbdae.actuators.block import block as block
 from rbdae.actuators.sampled import Sampled as Sampled
-from rbdae.formulations.pairing import pairings as pairings
 from rbdae.initial.formulate import assemble as assemble
 from rbdae.initial.formulate import formulate as formulate
 from rbdae.initial.given import InitialValuesWarning as InitialValuesWarning
@@ -60,6 +59,7 @@ __all__ = [
     "actuators",
     "assemble",
     "block",
+    "citation",
     "closed_form",
     "compare",
     "drives",
@@ -80,9 +80,11 @@ __all__ = [
 ]
 
 _LATER = {
+    "citation": "rbdae.study.citing:citation",
     "closed_form": "rbdae.closed_form",
     "compare": "rbdae.study:compare",
     "kinematics": "rbdae.kinematics",
+    "pairings": "rbdae.study.case:pairings",
     "study": "rbdae.study",
 }
 """Names that are imported on first use."""
@@ -91,6 +93,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rbdae import study
+    from rbdae.study.case import pairings as pairings
+    from rbdae.study.citing import citation as citation
     from rbdae.study.comparing import compare as compare
 
     closed_form: ModuleType

@@ -131,16 +131,17 @@ class ByName(dict[str, T]):
         return ByName, (self.what, list(self.items()))
 
 
-# ------------------------------------------------------------ HTML for notebooks
+# ------------------------------------------------------------ tables as text, and HTML for notebooks
+
 
 _CELL: Final = "padding: 1px 10px; text-align: left; vertical-align: top; background: none"
 _MOST_ROWS: Final = 30
 
 
-def notebook(heading: str, rows: Sequence[Sequence[str]]) -> str:
-    """A heading and a table."""
-    lines = ["".join(f'<td style="{_CELL}">{_escaped(cell)}</td>' for cell in row) for row in rows[:_MOST_ROWS]]
-    more = f"<p>and {len(rows) - _MOST_ROWS} more</p>" if len(rows) > _MOST_ROWS else ""
+def notebook(heading: str, rows: Sequence[Sequence[str]], most: int = _MOST_ROWS) -> str:
+    """A heading and a table of at most so many rows."""
+    lines = ["".join(f'<td style="{_CELL}">{_escaped(cell)}</td>' for cell in row) for row in rows[:most]]
+    more = f"<p>and {len(rows) - most} more</p>" if len(rows) > most else ""
     return (
         f'<div style="overflow-x: auto; max-width: 100%"><p style="margin: 2px 0"><b>{_escaped(heading)}</b></p>'
         f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{more}</div>"
@@ -150,3 +151,25 @@ def notebook(heading: str, rows: Sequence[Sequence[str]]) -> str:
 def _escaped(text: str) -> str:
     """Text as HTML. Dollars and backslashes are escaped: they would begin mathematics in a notebook."""
     return re.sub(r"[$\\]", r"<span>\g<0></span>", html.escape(text))
+
+
+class Table(list[T]):
+    """A list that prints as a table, in a notebook too."""
+
+    def rows(self) -> list[Sequence[str]]:
+        """The cells, of the head first."""
+        raise NotImplementedError
+
+    def notes(self) -> list[str]:
+        """Lines below."""
+        return []
+
+    def __str__(self) -> str:
+        widths = [max(map(len, column)) for column in zip(*self.rows(), strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in self.rows()]
+        return "\n".join([*lines, *self.notes()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return notebook("; ".join([f"{len(self)} in all", *self.notes()]), self.rows(), len(self) + 1)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast
 
 from rbdae import _check
 from rbdae.formulations.base import Formulation
-from rbdae.formulations.table import FORMULATIONS, FormulationName, VelocityName
 from rbdae.rotations import CHARTS, Chart
-from rbdae.rotations.chart import QUATERNION_RATE, RotationName
+from rbdae.rotations.chart import QUATERNION_RATE
 
 _WITH_NORM = "the quaternion equations with the multiplier of the unit norm ([SNS15])"
 
@@ -45,12 +43,6 @@ def misfit(formulation: Formulation, chart: Chart, velocity: str, asked: Iterabl
     if formulation.choice("director_constraints") == "columns" and chart.name != "directors":
         return f"director_constraints='columns' is for rotation='directors', not for {chart.name!r}: leave it out"
     return ""
-
-
-def pairings() -> list[tuple[FormulationName, RotationName, VelocityName]]:
-    """All valid (formulation, rotation, velocity)."""
-    valid = [(f.name, c, v) for f, c, v in pairings_of(FORMULATIONS.values())]
-    return cast(list[tuple[FormulationName, RotationName, VelocityName]], valid)
 
 
 def pairings_of(formulations: Iterable[Formulation]) -> list[tuple[Formulation, str, str]]:

@@ -52,6 +52,7 @@ from rbdae.quantities.quantity import Quantity
 from rbdae.system import System
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from scipy.sparse import csc_matrix
     from scipy.spatial.transform import Rotation
 
@@ -528,6 +529,13 @@ class Problem:
         ones = np.ones(len(pattern.rows))
         shape = self.n_equations, self.n
         return csc_matrix((ones, pattern.rows, pattern.pointers(self.n)), shape=shape, copy=True)  # others have it, too
+
+    def plot_sparsity(self) -> Figure:
+        """Draw `sparsity` with the names of its blocks: the equations of bodies and joints down, their unknowns across.
+        Raises ImportError without matplotlib."""
+        from rbdae.problem.structure import plot_sparsity
+
+        return plot_sparsity(self)
 
     @cached_property
     def _block_pattern(self) -> Pattern:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rbdae import _check
 from rbdae._arrays import Ints, Vec
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from rbdae._figure import need_matplotlib as need_matplotlib
+from rbdae._figure import new_figure as new_figure
+from rbdae._figure import plain as plain
 
 # blue, vermilion, green, purple, orange, sky blue, black: distinct for colour-blind readers too
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -24,37 +21,9 @@ MOST_POINTS = 4000
 """A curve with more points is drawn by the extremes of equal stretches."""
 
 
-def need_matplotlib(what: str) -> None:
-    """Raise ImportError with the remedy unless matplotlib is installed."""
-    _check.package(what, "matplotlib.figure")
-
-
-def new_figure(what: str, size: tuple[float, float], **options: Any) -> Figure:
-    """A figure without a window, unknown to pyplot; a notebook shows it."""
-    need_matplotlib(what)
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, **options)
-    figure._repr_png_ = partial(_png, figure)  # type: ignore[attr-defined]
-    return figure
-
-
-def _png(figure: Figure) -> bytes:
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=100)
-    return out.getvalue()
-
-
 def style(k: int) -> dict[str, Any]:
     """Colour and line style of the k-th curve; 28 are distinct."""
     return {"color": COLOURS[k % len(COLOURS)], "linestyle": STYLES[k // len(COLOURS) % len(STYLES)]}
-
-
-def plain(text: str) -> str:
-    """A name escaped for matplotlib, which reads text between dollars as mathtext and omits names with a leading
-    underscore from legends."""
-    escaped = text.replace("$", r"\$")
-    return f" {escaped}" if escaped.startswith("_") else escaped
 
 
 def thinned(values: Vec, most: int = MOST_POINTS) -> Ints:

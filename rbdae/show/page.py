@@ -255,6 +255,7 @@ def axis(label: str, logarithmic: bool = False, **more: Any) -> dict[str, Any]:
         "zeroline": False,
         "automargin": True,
         "tickformat": ".8~g",
+        "minorloglabels": "none",
     }
     return out | ({"type": "log", "tickformat": "", "exponentformat": "power"} if logarithmic else {}) | more
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -13,6 +13,7 @@ from rbdae._arrays import Vec, sense
 from rbdae.problem.observables import TABLE
 from rbdae.show.figures import need_matplotlib, new_figure, plain, style, thinned
 from rbdae.show.panels import (
+    Curve,
     Panel,
     View,
     group,
@@ -101,6 +102,22 @@ def plot_solution(
         lines.append("dotted: events" if len(marks) <= MARKS else f"dotted: the first {MARKS} of {len(marks)} events")
     figure.suptitle("\n".join(lines), fontsize="medium")
     return figure
+
+
+def plot_runs(runs: Mapping[str, Any]) -> Figure:
+    """Draw the largest drift and error of energy so far, of `rbdae.Solution` s by names, in one figure. What is below
+    rounding is left out. Raises ImportError without matplotlib."""
+    values: dict[str, Callable[[Any], Vec]] = {
+        "drift of positions so far [SI]": lambda run: run.drift.position,
+        "drift of velocities so far [SI]": lambda run: run.drift.velocity,
+        "error of energy so far, relative": lambda run: np.abs(run.energy.balance) / (run.energy.kinetic.max() or 1.0),
+    }
+    panels = []
+    for label, of in values.items():
+        worst = [(name, run.t, np.maximum.accumulate(of(run))) for name, run in runs.items()]
+        curves = (Curve(name, t, np.where(y > 1e-17, y, 0.0), k) for k, (name, t, y) in enumerate(worst))
+        panels.append(Panel(label, tuple(curves), logarithmic=True))
+    return _draw([], panels, [])
 
 
 # ---------------------------------------------------------------- the choice of panels

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, final
 
 from rbdae import _check
+from rbdae._frozen import Table
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Unsupported
 from rbdae.problem.contract import Solvable
 
@@ -69,22 +70,22 @@ class SolverInfo:
 
 
 @final
-class SolverTable(list[SolverInfo]):
+class SolverTable(Table[SolverInfo]):
     """A list of `SolverInfo` that prints as a table."""
 
-    def __str__(self) -> str:
-        rows = [("solver", "version", "takes", "what it is")]
-        rows += [
-            (s.name, s.version or "missing", s.takes, s.summary + ("" if s.threads == _ANY else f"; runs {s.threads}"))
+    def rows(self) -> list[Sequence[str]]:
+        """One line a solver."""
+        said = {_ANY: ""}
+        body = [
+            (s.name, s.version or "missing", s.takes, s.summary + said.get(s.threads, f"; runs {s.threads}"))
             for s in self
         ]
-        widths = [max(len(row[k]) for row in rows) for k in range(3)]
-        lines = ["  ".join([*(row[k].ljust(widths[k]) for k in range(3)), row[3]]).rstrip() for row in rows]
-        missing = {s.package: s.install for s in self if not s.available}
-        lines += [f"{package} is missing: run {install}" for package, install in missing.items()]
-        return "\n".join(lines)
+        return [("solver", "version", "takes", "what it is"), *body]
 
-    __repr__ = __str__
+    def notes(self) -> list[str]:
+        """What is missing."""
+        missing = {s.package: s.install for s in self if not s.available}
+        return [f"{package} is missing: run {install}" for package, install in missing.items()]
 
 
 @cache

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final, get_args
 
 import numpy as np
 
 from rbdae import _check
+from rbdae._frozen import Table
 from rbdae.formulations import FORMULATIONS, Formulation
-from rbdae.formulations.pairing import pairings, pairings_of
-from rbdae.formulations.table import named
+from rbdae.formulations.pairing import pairings_of
+from rbdae.formulations.table import VelocityName, named
 from rbdae.initial.given import Hold, check_hold
 from rbdae.problem.projection import Projection
 from rbdae.rotations import CHARTS
@@ -122,6 +123,27 @@ def _plain(what: str, value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise TypeError(f"{what} must be a number, a string, True, False or a tuple of these, got {_check.show(value)}")
+
+
+@final
+class PairingTable(Table[tuple[Any, Any, Any]]):
+    """A list of (formulation, rotation, velocity) that prints as a table."""
+
+    def rows(self) -> list[Sequence[str]]:
+        """A line for each formulation, and in the column of each velocity the rotations that have it."""
+        speeds, all_of = get_args(VelocityName), ", ".join(CHARTS)
+        found = {f: [", ".join(r for r in CHARTS if (f, r, v) in self) for v in speeds] for f, _, _ in self}
+        short = {all_of: "all", "": "-"}
+        return [("formulation", *speeds), *((f, *(short.get(each, each) for each in of)) for f, of in found.items())]
+
+    def notes(self) -> list[str]:
+        """The rotations."""
+        return [f"all rotations: {', '.join(CHARTS)}"]
+
+
+def pairings() -> PairingTable:
+    """All valid (formulation, rotation, velocity); prints as a table."""
+    return PairingTable((f.name, r, v) for f, r, v in pairings_of(FORMULATIONS.values()))
 
 
 def cases(

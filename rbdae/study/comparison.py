@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, final
 
 from rbdae import _check
+from rbdae._frozen import notebook
 from rbdae.formulations import Formulation
 from rbdae.output_files import checked, harmless, replacing, write_csv
 from rbdae.problem.projection import Projection
 from rbdae.study.diagrams import picture, report_comparison
 from rbdae.study.one_run import Row
-from rbdae.study.ranking import Curve, failures, named, rank, sentences
+from rbdae.study.published import PUBLISHED, latex
+from rbdae.study.ranking import Curve, advice, failures, named, rank, sentences
 from rbdae.study.references import Reference
 from rbdae.study.stored import packed, unpacked
 
@@ -100,10 +102,20 @@ class Comparison:
 
     def __str__(self) -> str:
         lines = [preface(self.reference), "", *_table(self), f"{len(self.rows)} runs, {self._failed} failed", ""]
-        lines += sentences(self.ranking())
-        lines += ["Failed:"] if self._failed else []
-        lines += [f"  {len(of)}: {reason} ({named(of)})" for reason, of in failures(self.rows).items()]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._said])
+
+    @property
+    def _said(self) -> list[str]:
+        """The summary in words."""
+        ranking, failed = self.ranking(), failures(self.rows)
+        reasons = [f"  {len(of)}: {reason} ({named(of)})" for reason, of in failed.items()]
+        return [*sentences(ranking), *(["Failed:"] if failed else []), *reasons, *advice(ranking)]
+
+    def _repr_html_(self) -> str:
+        """HTML for notebooks: the summary, and the runs that reached the end."""
+        table = self.frame[self.frame["failure"] == ""][[*PUBLISHED]].dropna(axis="columns", how="all")
+        shown: str = table.to_html(index=False, max_rows=30, na_rep="-")
+        return notebook(repr(self), [(each,) for each in self._said]) + shown
 
     def __repr__(self) -> str:
         return f"Comparison(t_end={self.reference.t_end:g}, {len(self.rows)} runs, {self._failed} failed)"
@@ -143,13 +155,25 @@ class Comparison:
         TypeError, ValueError
             for errors that are not a list of positive numbers
         """
-        return rank(self.rows, errors)
+        return rank(self.rows, errors, self.reference.floor)
 
-    def plot(self, curves: Iterable[Curve] | Mapping[str, Iterable[Curve]] | None = None) -> Figure:
+    @property
+    def orders(self) -> Any:
+        """A `pandas.DataFrame` of observed orders: form, solver, and the slope of the error's logarithm over that of
+        the step size, or the tolerance, by least squares over runs with errors above the reference's accuracy."""
+        return self.ranking([1.0])[["form", "solver", "order"]]
+
+    def plot(
+        self,
+        curves: Iterable[Curve] | Mapping[str, Iterable[Curve]] | None = None,
+        over: Iterable[str] = ("evaluations", "seconds"),
+    ) -> Figure:
         """Draw error over evaluations and over seconds, at most ten curves in a panel.
 
         Parameters
         ----------
+        over : a panel for each of ``"evaluations"``, ``"steps"``, ``"seconds"``, ``"tolerance"`` and ``"step"`` (the
+            size of fixed steps); with one of the last two the legend has the observed orders
         curves : pairs of form and solver as in `Case.curve`, such as
             ``("index-0, quaternion, angular", "scipy:DOP853")``; None for the best of each formulation. A dict of such
             lists gives a column of panels for each under its heading, with the same colour for a form in all of them
@@ -161,7 +185,7 @@ class Comparison:
         ValueError
             if no run reached the end, and for unknown or too many curves
         """
-        return picture(self.rows, self.reference, curves)
+        return picture(self.rows, self.reference, curves, over)
 
     def report(self, path: str | Path) -> Path:
         """Write one HTML file that opens without a network: a summary, interactive work-precision diagrams, the
@@ -184,6 +208,18 @@ class Comparison:
             for a path that cannot be written
         """
         return report_comparison(self, path, preface(self.reference), COLUMNS)
+
+    def to_latex(self, columns: Iterable[str] | None = None, **options: Any) -> str:
+        """The runs as a LaTeX table with the rules of booktabs. The best of each tolerance, or step size, is bold, but
+        for errors below the reference's accuracy, and times below 5 ms, which are call overhead.
+
+        Parameters
+        ----------
+        columns : some of `rbdae.study.PUBLISHED`; None for those in which the runs differ
+        **options : of pandas' `Styler.to_latex`, such as ``caption`` and ``label``
+        """
+        whole = self.frame.assign(solver=[row.case.method for row in self.rows])
+        return latex(whole, self.reference.floor, columns, **options)
 
     def to_csv(self, path: str | Path) -> Path:
         """Write `frame` as CSV with a header; returns the path. Text that a spreadsheet would evaluate gets an

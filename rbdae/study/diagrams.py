@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rbdae import _check
-from rbdae.show.figures import new_figure, plain
+from rbdae.show.figures import OF_BODIES, STYLES, new_figure, plain
 from rbdae.show.page import (
     FAR,
     SYMBOLS,
@@ -39,7 +39,7 @@ from rbdae.show.page import Figure as PageFigure
 from rbdae.show.page import axis as page_axis
 from rbdae.show.page import number as shown
 from rbdae.study.one_run import Row
-from rbdae.study.ranking import RANKED, Curve, curves_of, error_of, failures, named, sentences
+from rbdae.study.ranking import RANKED, Curve, advice, curves_of, error_of, failures, named, observed_order, sentences
 from rbdae.study.references import Reference
 
 if TYPE_CHECKING:
@@ -52,20 +52,19 @@ _Axis: TypeAlias = tuple[str, Callable[[Row], float]]
 MOST = 10
 """Most curves that can be distinguished in one picture."""
 
-EVALUATIONS: _Axis = ("evaluations", lambda row: float(row.stats.evaluations))
-SECONDS: _Axis = ("seconds of the processor", lambda row: row.stats.seconds)
+WORK: dict[str, _Axis] = {
+    "evaluations": ("evaluations", lambda row: float(row.stats.evaluations)),
+    "steps": ("steps", lambda row: float(row.stats.steps)),
+    "seconds": ("seconds of the processor", lambda row: row.stats.seconds),
+    "tolerance": ("tolerance", lambda row: row.case.tolerance if row.case.step is None else math.nan),
+    "step": ("step size [s]", lambda row: row.case.step or math.nan),
+}
+"""What errors can be drawn over."""
 ENERGY: _Axis = ("error of energy, relative", lambda row: row.energy_error)
 DRIFT: _Axis = ("position drift [SI]", lambda row: row.position_drift)
-WORK = (EVALUATIONS, SECONDS)
 
-# colours of Okabe and Ito, distinct for everybody, and more; neighbours differ in line and marker
-_COLORS = (
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#7F3C8D", "#8C564B", "#7F7F7F"),
-    *("#BCBD22", "#17BECF"),
-)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h")
-_STYLES = ("-", "--", "-.", ":")
-_HEIGHT, _GAP = 760, 0.2  # height of a page's figure, px, and the gap between its panels
+_HEIGHT, _GAP = 760, 0.12  # height of a page's figure, px, and the gap between its panels
 
 
 _FIRST = ("formulation", "rotation", "velocity", "solver", "tolerance", "error", "evaluations", "seconds", "steps")
@@ -98,39 +97,46 @@ def _below(rows: Iterable[Row], reference: Reference) -> str:
 
 
 def picture(
-    rows: Sequence[Row], reference: Reference, curves: Iterable[Curve] | Mapping[str, Iterable[Curve]] | None = None
+    rows: Sequence[Row],
+    reference: Reference,
+    curves: Iterable[Curve] | Mapping[str, Iterable[Curve]] | None,
+    over: Iterable[str],
 ) -> Figure:
-    """Largest error over evaluations and over seconds, a column of panels for each list; see `Comparison.plot`."""
+    """Largest error over measures of work, a column of panels for each list; see `Comparison.plot`."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    every = curves_of(rows)
-    if not every:
-        raise ValueError("there is nothing to draw: no run reached the end")
+    works = [WORK[name] for name in _check.known("over", "axis", over, WORK)]
+    known = {curve: [r for r in of if all(work(r) > 0.0 for _, work in works)] for curve, of in curves_of(rows).items()}
+    every = {curve: of for curve, of in known.items() if of}
+    if not every or not works:
+        raise ValueError(f"there is nothing to draw: no run reached the end with {' and '.join(n for n, _ in works)}")
+    fitted = any(name in ("tolerance", "step size [s]") for name, _ in works)
     groups = curves if isinstance(curves, Mapping) else {"": best_curves(every) if curves is None else curves}
     columns = {heading: _checked(listed, every) for heading, listed in groups.items()}
     if not columns:
         raise ValueError("curves must not be empty, got {}; pass e.g. {'IDA': [...]}")
     several = len(columns) > 1
     forms = list(dict.fromkeys(form for listed in columns.values() for form, _ in listed))
-    size = (1.2 + max(4.0 * len(columns), 7.0), 7.4 + 0.21 * max(map(len, columns.values())))
-    figure = new_figure("the picture", size, layout="constrained")
-    panels = figure.subplots(2, len(columns), sharey=True, squeeze=False)
+    height = 1.0 + 3.2 * len(works) + 0.21 * max(map(len, columns.values()))
+    figure = new_figure("the picture", (1.2 + max(4.0 * len(columns), 7.0), height), layout="constrained")
+    panels = figure.subplots(len(works), len(columns), sharey=True, squeeze=False)
     for (heading, listed), column in zip(columns.items(), panels.T, strict=True):
         methods = list(dict.fromkeys(method for _, method in listed))
         for form, method in listed:
             form_number, method_number = forms.index(form), methods.index(method)
             label = form if several and len(methods) == 1 else f"{form}:{chr(10) if several else ' '}{method}"
-            look = {"color": _COLORS[form_number % len(_COLORS)], "linestyle": _STYLES[method_number % len(_STYLES)]}
+            if fitted and not math.isnan(order := observed_order(every[form, method], reference.floor)):
+                label += f" (order {order:.2f})"
+            look = {"color": OF_BODIES[form_number % len(OF_BODIES)], "linestyle": STYLES[method_number % len(STYLES)]}
             look |= {"marker": _MARKERS[(form_number + 5 * method_number) % len(_MARKERS)], "label": plain(label)}
             y = [error_of(row) for row in every[form, method]]
-            for axis, (_, work) in zip(column, WORK, strict=True):
-                x = [work(row) if work(row) > 0.0 else math.nan for row in every[form, method]]
-                axis.loglog(x, y, linewidth=1.3, markersize=5.5, **look)
+            for axis, (_, work) in zip(column, works, strict=True):
+                axis.loglog([work(row) for row in every[form, method]], y, linewidth=1.3, markersize=5.5, **look)
         column[0].set_title(plain(heading), fontsize="medium")
         below: dict[str, Any] = {"fontsize": "x-small" if several else "small", "frameon": False, "handlelength": 3}
-        column[1].legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), **below)
+        column[-1].legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), **below)
     bottom, agreement = panels[0, 0].get_ylim()[0], reference.agreement.largest
-    for axis, (label, _) in zip(panels.T.flat, cycle(WORK), strict=False):
+    for axis, (label, _) in zip(panels.T.flat, cycle(works), strict=False):
         axis.set_xlabel(label)
         axis.grid(True, which="major", alpha=0.3)
         low, high = axis.get_xlim()  # matplotlib's own numbers overlap if an axis spans few decades
@@ -168,13 +174,13 @@ def figures(every: _Curves, reference: Reference) -> tuple[PageFigure, PageFigur
     """Two interactive figures: error over work, and energy and drift over seconds."""
     note = _below(chain(*every.values()), reference)
     error: _Axis = (reference.axis, error_of)
-    precision, caption = _spec(every, [(work, error) for work in WORK])
+    precision, caption = _spec(every, [(WORK[name], error) for name in ("evaluations", "seconds")])
     if note:
         band = {"type": "rect", "x0": 0, "x1": 1, "y0": 1e-300, "y1": reference.agreement.largest, "layer": "below"}
         band |= {"fillcolor": "#e9ecef", "line": {"width": 0}}
         precision["layout"]["shapes"] = [{**band, "xref": f"x{k} domain", "yref": f"y{k}"} for k in ("", "2")]
         caption += f" {note[0].upper()}{note[1:]}."
-    costs, other = _spec(every, [(SECONDS, ENERGY), (SECONDS, DRIFT)])
+    costs, other = _spec(every, [(WORK["evaluations"], each) for each in (ENERGY, DRIFT)])
     return (
         PageFigure("work-precision", as_json(precision), _HEIGHT, caption),
         PageFigure("costs", as_json(costs), _HEIGHT, f"{other} Zeros are left out."),
@@ -201,8 +207,8 @@ def _spec(every: _Curves, panels: Sequence[tuple[_Axis, _Axis]]) -> tuple[dict[s
                     "mode": "lines+markers",
                     "name": escaped(f"{form}: {curve[1]}"),
                     "legendgroup": str(k),
-                    "showlegend": row == 0,
-                    "visible": True if curve in best else "legendonly",
+                    "showlegend": row == 0 and curve in best,
+                    "visible": curve in best,
                     "x": [_positive(across[1](each)) for each in of],
                     "y": [_positive(up[1](each)) for each in of],
                     "xaxis": f"x{suffix}",
@@ -213,18 +219,25 @@ def _spec(every: _Curves, panels: Sequence[tuple[_Axis, _Axis]]) -> tuple[dict[s
                     "hovertemplate": "%{text}<extra></extra>",
                 }
             )
-        top = 1.0 - row / len(panels)
-        domain = [max(top - (1.0 - _GAP) / len(panels), 0.0), top]
-        axes[f"xaxis{suffix}"] = page_axis(across[0], True, anchor=f"y{suffix}")
+        high = (1.0 - (len(panels) - 1) * _GAP) / len(panels)
+        domain = [max(1.0 - row * (high + _GAP) - high, 0.0), 1.0 - row * (high + _GAP)]
+        values = [across[1](each) for each in chain(*every.values()) if across[1](each) > 0.0]
+        ticks: dict[str, Any] = {"dtick": 1}
+        if max(values, default=1.0) < 1e4 * min(values, default=1.0):  # there may be one decade in sight, or none
+            ticks = {"dtick": "D2", "minorloglabels": "complete", "tickformat": "~g"}
+        axes[f"xaxis{suffix}"] = page_axis(across[0], True, anchor=f"y{suffix}", **ticks)
         axes[f"yaxis{suffix}"] = page_axis(up[0], True, anchor=f"x{suffix}", domain=domain)
     look = layout(height=_HEIGHT, showlegend=True, **axes)
     caption = (
         "A colour and dashes for each form, a symbol for each solver. A click in the legend hides a curve, a double "
         "click shows only it."
     )
+    sets = {"the best of each formulation": best}
     if left := len(every) - len(best):
-        caption += f" A click in the legend shows {left} more curves."
-    return {"data": data, "layout": look}, caption
+        caption += f" The menu has {left} more curves, by form and by solver."
+        sets |= {name: [curve for curve in every if name in curve] for name in (*forms, *solvers)}
+    menu = [(name, [curve in chosen for curve in every]) for name, chosen in sets.items()]
+    return {"data": data, "layout": look, "own": _HEIGHT, "menu": menu}, caption
 
 
 def _positive(value: float) -> float | None:
@@ -253,7 +266,7 @@ def report_comparison(found: Any, path: str | Path, preface: str, columns: Mappi
     failed = sum(map(len, reasons.values()))
     curves = curves_of(rows)
     precision, costs = figures(curves, found.reference)
-    summary = [Text(each) for each in sentences(ranking)]
+    summary = [Text(each) for each in (*sentences(ranking), *advice(ranking))]
     if failed:
         summary.append(Text(f"{failed} of {len(rows)} runs failed: see Failures.", "warning"))
     head = {"runs": "", "reason": "without times and numbers", "which": ""}

@@ -29,8 +29,12 @@ RANKED: Final[dict[str, str]] = {
     "drift_position": "of the same run",
     "tolerance": "of the same run",
     "step": "of the same run, s; empty for a method with step control",
+    "order": "observed: the slope of the error's logarithm over that of the step size, or of the tolerance",
 }
 """Columns of `Comparison.ranking` and their meaning."""
+
+OVERHEAD: Final = 5e-3
+"""A shorter run, s, says more about the calls than about the equations: it is fastest by nothing but overhead."""
 
 _TARGETS = (1e-3, 1e-6, 1e-9)
 
@@ -47,6 +51,15 @@ def curves_of(rows: Iterable[Row]) -> dict[Curve, list[Row]]:
 def error_of(row: Row) -> float:
     """The largest error of a run, but at least rounding."""
     return math.nan if row.errors is None else max(row.errors.largest, 1e-16)
+
+
+def observed_order(ordered: Iterable[Row], floor: float = 0.0) -> float:
+    """The slope of the error's logarithm over that of the step size, or of the tolerance, by least squares over the
+    runs of a curve with errors above a floor; NaN for fewer than two."""
+    points = {row.case.knob: error_of(row) for row in ordered if not error_of(row) <= floor}
+    if len(points) < 2:
+        return math.nan
+    return float(np.polyfit(np.log([*points]), np.log([*points.values()]), 1)[0])
 
 
 def failures(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -67,12 +80,13 @@ def named(rows: Iterable[Row], most: int = 12) -> str:
     return "; ".join(said[:most] + ([f"and {len(said) - most} more"] if len(said) > most else []))
 
 
-def rank(rows: Iterable[Row], errors: Iterable[float] | None = None) -> Any:
-    """See `Comparison.ranking`."""
+def rank(rows: Iterable[Row], errors: Iterable[float] | None = None, floor: float = 0.0) -> Any:
+    """See `Comparison.ranking`; errors below a floor say nothing about orders."""
     pandas = _check.package("a ranking", "pandas")
     curves = curves_of(rows)
     targets = _default(list(curves.values())) if errors is None else _check.positives("ranking", "errors", errors)
-    lines = [(error, *curve, *_work(of, error)) for error in targets for curve, of in curves.items()]
+    orders = {curve: observed_order(of, floor) for curve, of in curves.items()}
+    lines = [(error, *curve, *_work(of, error), orders[curve]) for error in targets for curve, of in curves.items()]
     table = pandas.DataFrame(lines, columns=list(RANKED))
     return table.sort_values(["error", "seconds"], ascending=[False, True], kind="stable", ignore_index=True)
 
@@ -87,6 +101,8 @@ def sentences(ranking: Any) -> list[str]:
             continue
         first = reached.iloc[0]
         said = [f"the fastest is {first['form']} with {first['solver']} ({_time(first['seconds'])})"]
+        if quick := int((reached["seconds"] < OVERHEAD).sum()):
+            said = [f"no time tells a winner ({quick} take less than {_time(OVERHEAD)}: call overhead)"]
         if reached["evaluations"].notna().any():
             least = reached.loc[reached["evaluations"].idxmin()]
             pair = f"{least['form']} with {least['solver']}"
@@ -94,6 +110,21 @@ def sentences(ranking: Any) -> list[str]:
         much = f"{len(reached)} of {len(of)} pairs of form and solver reach"
         out.append(f"To an error of {error:.0e}, which {much}, {', '.join(said)}.")
     return out or ["No run reached the end."]
+
+
+def advice(ranking: Any) -> list[str]:
+    """A sentence that says which pair to take for the smallest error that any reaches: the fastest, or among times of
+    call overhead the one with the fewest evaluations."""
+    reached = ranking[ranking["seconds"] != math.inf]
+    reached = reached[reached["error"] == reached["error"].min()]
+    quick = reached[reached["seconds"] < OVERHEAD].sort_values(["evaluations", "seconds"])
+    for best in (reached if quick.empty else quick).head(1).itertuples():
+        at = f"a tolerance of {best.tolerance:.0e}" if math.isnan(best.step) else f"steps of {best.step:g} s"
+        least = f"the fewest evaluations ({best.evaluations:.0f}; times below {_time(OVERHEAD)} are call overhead)"
+        work = f"in the least time ({_time(best.seconds)})" if quick.empty else f"with {least}"
+        kept = f"a drift of {best.drift_position:.0e} and an energy to {best.energy:.0e}"
+        return [f"Take {best.form} with {best.solver} at {at}: an error of {best.error:.0e} {work}, with {kept}."]
+    return []
 
 
 def _default(curves: Sequence[Sequence[Row]]) -> list[float]:

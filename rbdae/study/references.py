@@ -150,6 +150,11 @@ class Reference:
     def axis(self) -> str:
         return f"largest relative error at t = {self.t_end:g} s"
 
+    @property
+    def floor(self) -> float:
+        """Errors below it mean nothing."""
+        return float(np.nan_to_num(self.agreement.largest))
+
     def against(self, formulation: str) -> FinalState:
         """The state computed by another formulation than this."""
         return self.states[1 if formulation == REFERENCES[0][0] else 0]

@@ -25,6 +25,7 @@ NEEDED = {
     "solve": {"Event", "FailedRunWarning", "Solution", "load", "solve", "solvers"},
     "observe": {"observables", "scaled_atol"},
     "compare": {"compare", "study"},
+    "cite": {"citation"},
     "actuate and control": {"Actuator", "Block", "Points", "Sampled", "actuators", "block"},
     "calculate by hand": {"closed_form", "kinematics", "rotations"},
 }

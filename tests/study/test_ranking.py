@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,13 +53,57 @@ def test_the_words_name_the_best_and_say_what_failed():
         *(failed("index-3", 10.0**-k, 0.1 * k) for k in range(3, 8)),
         failed("index-2", 1e-3, 0.1),
     )
-    words = str(found).splitlines()[-3:]
+    *words, last = str(found).splitlines()[-4:]
+    assert last.startswith("Take null-space, quaternion, angular with scipy:RK45 at a tolerance of 1e-06: an error of")
+    assert "in the least time (1 s)" in last and all(line in found._repr_html_() for line in (words[0], last))
     assert "the fastest is null-space, quaternion, angular with scipy:RK45 (1 s)" in words[0]
     assert "the fewest evaluations has index-0, quaternion, angular" in words[0]
     # one reason, one line, with a count and the runs
     assert words[2].startswith("  6: too small (") and str(found).count("too small") == 1
     assert "index-3, quaternion, angular: scipy:RK45 at 1e-03, 1e-04, 1e-05, 1e-06, 1e-07" in words[2]
     assert "8 runs, 6 failed" in str(found)
+
+
+def test_short_runs_have_call_overhead_in_place_of_a_winner():
+    found = made_up(row("index-0", 1e-6, 1e-6, 1e-3, 100), row("null-space", 1e-6, 1e-6, 2e-3, 90))
+    *_, words, last = str(found).splitlines()
+    assert "the fastest" not in words and "(2 take less than 5 ms: call overhead)" in words
+    assert last.startswith("Take null-space, ") and "the fewest evaluations (90; " in last
+
+
+def test_the_order_is_the_slope_of_errors_above_those_of_the_reference():
+    rows = [(row("index-0", 1e-6, max(5.0 * h**2, 3e-7), 1.0, 100), h) for h in (1e-2, 1e-3, 1e-4)]
+    found = made_up(*(replace(each, case=replace(each.case, step=h)) for each, h in rows), agreement=5e-7)
+    (line,) = found.orders.itertuples()
+    assert math.isclose(line.order, 2.0, rel_tol=1e-9) and found.ranking()["order"].tolist()[0] == line.order
+    pytest.importorskip("matplotlib")
+    figure = found.plot(over=["step", "steps"])
+    assert [axis.get_xlabel() for axis in figure.axes] == ["step size [s]", "steps"]
+    assert figure.axes[0].lines[0].get_label().endswith("(order 2.00)")
+    np.testing.assert_allclose(figure.axes[0].lines[0].get_xdata(), [1e-2, 1e-3, 1e-4])
+    with pytest.raises(ValueError, match="no run reached the end with tolerance"):
+        found.plot(over=["tolerance"])
+
+
+def test_a_table_for_a_paper_has_units_and_marks_the_best_of_each_tolerance():
+    pytest.importorskip("jinja2")
+    found = made_up(
+        row("index-0", 1e-6, 2e-6, 4e-3, 100),
+        row("null-space", 1e-6, 1e-13, 6e-3, 90),
+        row("index-0", 1e-8, 2e-8, 6e-2, 400),
+        row("null-space", 1e-8, 3e-8, 5e-2, 500),
+        failed("index-3", 1e-8, 0.1),
+    )
+    head, *lines = [line for line in found.to_latex(caption="x").splitlines() if line.endswith(r"\\")]
+    assert [cell.strip(" \\") for cell in head.split(" & ")] == [
+        *("formulation", "tolerance", "steps", "error", "evaluations", "drift [SI]", "energy", "time [ms]")
+    ]
+    assert r"& $2.0 \cdot 10^{-6}$ & $100$ &" in lines[0] and lines[0].endswith(r"& $4$ \\")  # 4 ms are call overhead
+    assert r"& $<10^{-12}$ & {\boldmath $90$}" in lines[1] and lines[1].endswith(r"& $6$ \\")
+    assert r"{\boldmath $2.0 \cdot 10^{-8}$} & {\boldmath $400$}" in lines[2]
+    assert lines[3].endswith(r"{\boldmath $50$} \\") and lines[4].count("--") == 6
+    with pytest.raises(ValueError, match="unknown column 'spede'"):
+        found.to_latex(["spede"])
 
 
 def test_errors_below_those_of_the_reference_are_bounds():

@@ -40,15 +40,32 @@
   // The layout of a figure in its place: on a narrow page the legend is below, and the figure as much higher.
   function fitted(place, spec) {
     const layout = spec.layout;
-    if (place.clientWidth >= NARROW || layout.showlegend === false) return layout;
-    const names = new Set(spec.data.filter((trace) => trace.showlegend !== false).map((trace) => trace.name));
-    const room = 21 * rowsOf([...names], place.clientWidth - 12) + 16;
+    const narrow = place.clientWidth < NARROW;
+    if (!(narrow || spec.menu) || layout.showlegend === false) return layout;
+    if (narrow && spec.menu) for (const trace of spec.data) trace.name = trace.name.replace(": ", ":<br>");
+    const shown = spec.menu?.map((set) => set[1]) ?? [spec.data.map((trace) => trace.showlegend !== false)];
+    const rows = shown.map((set) => rowsOf([...new Set(spec.data.filter((_, k) => set[k]).map((trace) => trace.name))], place.clientWidth - 12));
+    const room = (narrow && spec.menu ? 36 : 21) * Math.max(...rows) + 16;
     const inPlane = 90 + Math.max(120, Math.min((spec.ratio ?? 1) * (place.clientWidth - 80), 1.2 * place.clientWidth));
     const height = (spec.own ?? (spec.ratio ? inPlane : layout.scene ? 0.95 * place.clientWidth : layout.height ?? 450)) + room;
+    const at = spec.menu ? { y: room / height, yanchor: "top" } : { y: 0, yanchor: "bottom" }; // sets differ in size
     place.style.minHeight = "0";
     if (layout.scene) layout.scene.domain = { x: [0, 1], y: [0, 1] };
     const margin = { ...layout.margin, l: layout.scene ? 0 : 62, r: layout.scene ? 0 : 6, b: (layout.margin?.b ?? 46) + room };
-    return { ...layout, height, margin, legend: { ...layout.legend, orientation: "h", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom" } };
+    return { ...layout, height, margin, legend: { ...layout.legend, orientation: "h", x: 0, xanchor: "left", yref: "container", ...at } };
+  }
+
+  // A menu above a figure: each entry shows a set of its curves, in the legend once.
+  function addMenu(place, spec) {
+    const choice = document.createElement("select");
+    choice.className = "sets";
+    choice.setAttribute("aria-label", "Curves");
+    for (const [name] of spec.menu) choice.add(new Option(name));
+    choice.addEventListener("change", () => {
+      const set = spec.menu[choice.selectedIndex][1];
+      Plotly.restyle(place, { visible: spec.data.map((_, k) => set[k % set.length]), showlegend: spec.data.map((_, k) => set[k] ?? false) });
+    });
+    place.before(choice);
   }
   const breath = () => new Promise((resolve) => setTimeout(resolve, 0));
 
@@ -63,6 +80,7 @@
     for (const place of document.querySelectorAll("figure:not(.animation) > .plot")) {
       const spec = specOf(place.id);
       await Plotly.newPlot(place, spec.data, fitted(place, spec), CONFIG);
+      if (spec.menu?.length > 1) addMenu(place, spec);
       await breath();
     }
   }
@@ -191,6 +209,9 @@
           infoEmpty: "no row", zeroRecords: "no row has all of these words", lengthMenu: "_MENU_ rows a page" },
         layout: { topStart: rows > 8 ? "search" : null, topEnd: many ? "pageLength" : null, bottomStart: rows > 8 ? "info" : null, bottomEnd: many ? "paging" : null },
       });
+      const box = element.parentElement, fade = () => box.classList.toggle("more", box.scrollWidth - box.scrollLeft - box.clientWidth > 1);
+      for (const [source, event] of [[box, "scroll"], [window, "resize"]]) source.addEventListener(event, fade);
+      fade();
       await breath();
     }
   }
