@@ -40,33 +40,40 @@ def in_turn(calls: Sequence[tuple[MachineFunction, Vec | None, Vec | None, Vec |
 
 
 @final
-class Followed:
-    """The values of some events in one run; times and states in their order, but for times within the last step.
+class Read:
+    """What events of some kinds read, in machine code; one run after the other has it.
 
     Parameters
     ----------
-    kinds, targets : of the events
-    sense : 1, or -1 in a run back in time
+    kinds : of the events
+    here, beside, w, rates, n, moving : as `rbdae.machine.loops.events.measured` has them, for n unknowns of which the
+        first ones have rates
     """
 
-    def __init__(self, kinds: Sequence[int], targets: Sequence[float], sense: float) -> None:
-        self._s = np.array([len(kinds), sum(kind == OTHER for kind in kinds), 0, 0, *kinds], dtype=np.int64)
-        self._v = np.concatenate([[sense], np.zeros(at.NUMBERS * len(kinds))])
-        self._v[1 + at.TARGET :: at.NUMBERS] = targets
-        self._out = np.empty(2 * len(kinds))
+    def __init__(
+        self, kinds: Sequence[int], here: MachineFunction, beside: MachineFunction, w: Vec, rates: Vec, n: int,
+        moving: int,
+    ) -> None:  # fmt: skip
+        self.s = np.array([len(kinds), sum(kind == OTHER for kind in kinds), n, moving, *kinds], dtype=np.int64)
+        self._functions, self._arrays, self._code = [here, beside], (w, rates), _code("events")
+        self._words = [here.address, here.context, beside.address, beside.context, address_of(self.s)]
+        self._more = [address_of(w), address_of(rates)]
 
-    def at(self, t: float, numbers: Vec) -> Vec:
-        """The values at time t from the numbers and their rates, (2 events,), 0 for unknown ones; then reaches."""
-        at.followed(self._s, self._v, numbers, t, self._out)
-        return self._out
+    def machine(self, v: Vec) -> MachineFunction:
+        """A machine function of (t, y) with the memory of a run (`memory`)."""
+        context = np.array([*self._words, address_of(v), *self._more], dtype=np.int64)
+        return MachineFunction(self._code["events"], address_of(context), (self, v, context), [], self._functions)
 
-    def machine(
-        self, here: MachineFunction, beside: MachineFunction, w: Vec, rates: Vec, n: int, moving: int
-    ) -> MachineFunction:
-        """The same as a machine function of (t, y), see `measured`. It shares the memory."""
-        self._s[at.UNKNOWNS], self._s[at.MOVING] = n, moving
-        code = _code("events")
-        arrays = list(map(address_of, (self._s, self._v, w, rates)))
-        context = np.array([here.address, here.context, beside.address, beside.context, *arrays], dtype=np.int64)
-        owner = (code, here, beside, self, w, rates, context)
-        return MachineFunction(code["events"], address_of(context), owner, [], [here, beside])
+
+def memory(targets: Sequence[float], sense: float, little: float) -> Vec:
+    """That of the events of one run: what they wait for, 1 or -1 in a run back in time, and the time that is little at
+    the start; then times and states in their order, but for times within the last step."""
+    v = np.zeros(at.FIRST + at.NUMBERS * len(targets))
+    v[at.SENSE], v[at.LITTLE] = sense, little
+    v[at.FIRST + at.TARGET :: at.NUMBERS] = targets
+    return v
+
+
+def followed(kinds: Sequence[int], v: Vec, numbers: Vec, t: float, out: Vec) -> None:
+    """The values at time t from the numbers and their rates, (2 events,), 0 for unknown ones; then reaches."""
+    at.followed(np.array([len(kinds), 0, 0, 0, *kinds]), v, numbers, t, out)
