@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, final
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from rbdae.machine.loops import events as at
 from rbdae.machine.module import Module
 
 VALUE, ANGLE, OTHER = at.VALUE, at.ANGLE, at.OTHER
+
+Reader: TypeAlias = Callable[[Vec], MachineFunction]
+"""The values and reaches of events as a machine function of (t, y), by the `memory` of their run."""
 
 
 @cache
@@ -39,30 +42,20 @@ def in_turn(calls: Sequence[tuple[MachineFunction, Vec | None, Vec | None, Vec |
     return MachineFunction(code["in_turn"], address_of(context), owner, [], [c[0] for c in calls])
 
 
-@final
-class Read:
-    """What events of some kinds read, in machine code; one run after the other has it.
+def reader(
+    kinds: Sequence[int], here: MachineFunction, beside: MachineFunction, w: Vec, rates: Vec, n: int, moving: int
+) -> Reader:
+    """What events of some kinds read, for the memories of runs: `rbdae.machine.loops.events.measured` with the numbers
+    of `here` and `beside`, for n unknowns of which the first ones, `moving`, have rates."""
+    s = np.array([len(kinds), sum(kind == OTHER for kind in kinds), n, moving, *kinds], dtype=np.int64)
+    code, functions = _code("events"), [here, beside]
+    words = [word for each in functions for word in (each.address, each.context)]
 
-    Parameters
-    ----------
-    kinds : of the events
-    here, beside, w, rates, n, moving : as `rbdae.machine.loops.events.measured` has them, for n unknowns of which the
-        first ones have rates
-    """
+    def of_run(v: Vec) -> MachineFunction:
+        context = np.array([*words, *map(address_of, (s, v, w, rates))], dtype=np.int64)
+        return MachineFunction(code["events"], address_of(context), (code, s, v, w, rates, context), [], functions)
 
-    def __init__(
-        self, kinds: Sequence[int], here: MachineFunction, beside: MachineFunction, w: Vec, rates: Vec, n: int,
-        moving: int,
-    ) -> None:  # fmt: skip
-        self.s = np.array([len(kinds), sum(kind == OTHER for kind in kinds), n, moving, *kinds], dtype=np.int64)
-        self._functions, self._arrays, self._code = [here, beside], (w, rates), _code("events")
-        self._words = [here.address, here.context, beside.address, beside.context, address_of(self.s)]
-        self._more = [address_of(w), address_of(rates)]
-
-    def machine(self, v: Vec) -> MachineFunction:
-        """A machine function of (t, y) with the memory of a run (`memory`)."""
-        context = np.array([*self._words, address_of(v), *self._more], dtype=np.int64)
-        return MachineFunction(self._code["events"], address_of(context), (self, v, context), [], self._functions)
+    return of_run
 
 
 def memory(targets: Sequence[float], sense: float, little: float) -> Vec:
@@ -72,8 +65,3 @@ def memory(targets: Sequence[float], sense: float, little: float) -> Vec:
     v[at.SENSE], v[at.LITTLE] = sense, little
     v[at.FIRST + at.TARGET :: at.NUMBERS] = targets
     return v
-
-
-def followed(kinds: Sequence[int], v: Vec, numbers: Vec, t: float, out: Vec) -> None:
-    """The values at time t from the numbers and their rates, (2 events,), 0 for unknown ones; then reaches."""
-    at.followed(np.array([len(kinds), 0, 0, 0, *kinds]), v, numbers, t, out)

@@ -15,7 +15,8 @@ from rbdae import _check
 from rbdae._arrays import Vec, address_of
 from rbdae._frozen import fill, refuse_copies
 from rbdae.machine.function import PROTOTYPE, MachineFunction
-from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, Read, followed, in_turn, memory
+from rbdae.machine.loops.events import followed
+from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, Reader, in_turn, memory, reader
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.measures import Found, Measures
 from rbdae.quantities.quantity import Quantity
@@ -210,7 +211,7 @@ class EventGroup:
             return out
         measures = Measures(self._view, np.array([t]), y[None], True)
         numbers = [0.0 if each is None else measures.value(*each) for each in (*self._found, *self._rates)]
-        followed(self._kinds, self._memory, np.array(numbers, dtype=float), t, out)
+        followed(np.array([self.n, 0, 0, 0, *self._kinds]), self._memory, np.array(numbers, dtype=float), t, out)
         return out
 
     @property
@@ -224,10 +225,10 @@ class EventGroup:
         known, key = self._view.readers, tuple((o, q.name) for o, q in self._found)
         if key not in known:
             known[key] = self._in_machine_code()
-        found: Read | None = known[key]
-        return None if found is None else found.machine(self._memory)
+        found = known[key]
+        return None if found is None else found(self._memory)
 
-    def _in_machine_code(self) -> Read | None:
+    def _in_machine_code(self) -> Reader | None:
         view, recorded, n, rates = self._view, self._view.recorded, self._view.workspace.layout.n, self._rates
         nodes = [recorded.node(each) for each in (*self._found, *rates)]
         direct = [recorded.node(each) for each in self._found if each[1].aspect != "acceleration"]
@@ -238,7 +239,7 @@ class EventGroup:
         (x, moved), now, after = np.empty((2, recorded.ends[-1])), w[: 2 * self.n], w[2 * self.n : 4 * self.n]
         calls = in_turn(recorded.calls(view, nodes, x, now, here, rates_too=others))
         beside = in_turn(recorded.calls(view, nodes, moved, after, later, rates_too=False) if others else [])
-        return Read(self._kinds, calls, beside, w, here, n, view.workspace.layout.n_differential)
+        return reader(self._kinds, calls, beside, w, here, n, view.workspace.layout.n_differential)
 
     def reach(self, place: int) -> float:
         """The reach of an event in the step that ends where it was last asked."""

@@ -17,7 +17,7 @@ from rbdae.kernels.entry import Entry
 from rbdae.kernels.joint_rows import balanced, independence, pivots
 from rbdae.kernels.readings import joint_loads, joint_matrix, potentials, power
 from rbdae.machine.function import MachineFunction
-from rbdae.machine.quantity_events import Read
+from rbdae.machine.quantity_events import Reader
 from rbdae.machine.reading import slices
 from rbdae.multibody.choices.row_selection import (
     WEAKENED,
@@ -88,7 +88,7 @@ class Interpretation:
         return self._bound[entry]
 
     @cached_property
-    def readers(self) -> dict[Any, Read | None]:
+    def readers(self) -> dict[Any, Reader | None]:
         """What events of some quantities read in machine code: made once, because a problem belongs to one thread."""
         return {}
 
