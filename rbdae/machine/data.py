@@ -58,7 +58,7 @@ class Data:
             np.zeros(1, dtype=np.int32),
             np.array(values or [0.0]),
             1,
-            loaded.tape([numbers.entries[k] for k in places]) if loaded is not None else _NOTHING,
+            loaded.tape([numbers.entries[k] for k in places]) if loaded is not None else Tape.of_inputs(0),
             np.array(places, dtype=np.int64),
         )
 
@@ -96,11 +96,6 @@ class Data:
         return finite
 
     @cached_property
-    def divides(self) -> bool:
-        """Whether numbers of a model are divided, or roots of them are taken, so that a result may not be finite."""
-        return bool((self.tape.rows[:, 0] >= DIVIDE).any())
-
-    @cached_property
     def place(self) -> int:
         """The address of the places."""
         return address_of(self.indices)
@@ -122,4 +117,3 @@ def _follow() -> Any:
 
 
 _KINDS = (np.int32, np.float64, np.float64, np.int64, np.int64, np.int64)
-_NOTHING = Tape.of_inputs(0)

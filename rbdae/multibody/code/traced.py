@@ -168,8 +168,6 @@ def own_point(workspace: Workspace) -> bytes:
 
 def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     """Whether conditions fall as the code has them where this workspace answers them, and its numbers are finite."""
-    if not (code.guarded or code.data.divides):
-        return True
     first, context = workspace.first_numbers, code.tried(workspace)
     if not context.sound or not code.guarded:
         return context.sound
