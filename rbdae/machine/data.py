@@ -10,7 +10,6 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints, Vec, address_of
-from rbdae._frozen import made
 from rbdae.graph.graph import Constant
 from rbdae.graph.loaded import ADD, DIVIDE, MULTIPLY, Loaded, LoadedNumbers, Tape
 from rbdae.machine.language.program import Program, callables
@@ -41,8 +40,7 @@ class Table:
 class Data:
     """Tables of places and of numbers, and how many numbers of memory machine code needs.
 
-    `tape` has what follows from the numbers of a model, which goes to the places `loaded` of the numbers. `sound` says
-    whether that is finite: a sum of numbers by which others are divided may vanish in one model alone.
+    `tape` has what follows from the numbers of a model, which goes to the places `loaded` of the numbers.
     """
 
     indices: Ints
@@ -50,7 +48,6 @@ class Data:
     scratch: int
     tape: Tape
     loaded: Ints
-    sound: bool = True
 
     @classmethod
     def of(cls, numbers: Table, loaded: LoadedNumbers | None) -> Data:
@@ -61,7 +58,7 @@ class Data:
             np.zeros(1, dtype=np.int32),
             np.array(values or [0.0]),
             1,
-            loaded.tape([numbers.entries[k] for k in places]) if loaded is not None else _NOTHING,
+            loaded.tape([numbers.entries[k] for k in places]) if loaded is not None else Tape.of_inputs(0),
             np.array(places, dtype=np.int64),
         )
 
@@ -86,23 +83,17 @@ class Data:
         arrays = (self.indices, self.numbers, tape.constants, tape.rows, tape.results, self.loaded)
         return marshal.dumps((self.scratch, tape.n_inputs, *(array.tobytes() for array in arrays)))
 
-    def filled(self, inputs: Vec) -> Data:
-        """The data for the numbers of a model."""
+    def fill(self, inputs: Vec, place: int) -> bool:
+        """Write what follows from the numbers of a model to its places among the numbers, which begin at this address.
+        Whether that is finite: a sum of numbers by which others are divided may vanish in one model alone."""
         if not len(self.loaded):
-            return self
+            return True
         first, n_rows, rows, results, loaded = self._tape
-        constants, numbers = self.tape.constants, self.numbers.copy()
+        constants = self.tape.constants
         values = np.empty(first + n_rows)
         values[: len(constants)], values[len(constants) : first] = constants, inputs[: self.tape.n_inputs]
-        sound = _follow()(
-            n_rows, first, rows, address_of(values), len(self.loaded), results, loaded, address_of(numbers)
-        )
-        return made(Data, {**vars(self), "numbers": numbers, "sound": sound, "place": self.place})
-
-    @cached_property
-    def divides(self) -> bool:
-        """Whether numbers of a model are divided, or roots of them are taken, so that a result may not be finite."""
-        return bool((self.tape.rows[:, 0] >= DIVIDE).any())
+        finite: bool = _follow()(n_rows, first, rows, address_of(values), len(self.loaded), results, loaded, place)
+        return finite
 
     @cached_property
     def place(self) -> int:
@@ -126,6 +117,3 @@ def _follow() -> Any:
 
 
 _KINDS = (np.int32, np.float64, np.float64, np.int64, np.int64, np.int64)
-_NOTHING = Tape.of_inputs(0)
-
-NO_DATA = Data.of(Table(), None)

@@ -24,7 +24,7 @@ import numpy as np
 
 from rbdae._arrays import Ints, Vec, address_of
 from rbdae._frozen import refuse_copies
-from rbdae.machine.data import NO_DATA, Data
+from rbdae.machine.data import Data
 from rbdae.machine.language.kinds import Record
 from rbdae.machine.language.program import signature, symbol
 from rbdae.machine.language.source import source_of
@@ -186,9 +186,11 @@ _MANY = 64
 
 @final
 class Context(np.ndarray):
-    """The array of addresses that machine code takes, its own, and what keeps them valid."""
+    """The array of addresses that machine code takes, its own, and what keeps them valid. It is `sound` if all numbers
+    that follow from those of a model are finite."""
 
     address: int
+    sound: bool
     alive: list[Any]
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
@@ -196,9 +198,9 @@ class Context(np.ndarray):
         refuse_copies()
 
     @classmethod
-    def of(cls, selection: Vec, functions: Sequence[int], data: Data = NO_DATA) -> Context:
-        """A context with the numbers of a selection, the addresses of the user's functions, and the data of a long
-        graph. It has memory of its own, so that calls with one context must not overlap."""
+    def of(cls, selection: Vec, functions: Sequence[int], data: Data, inputs: Vec) -> Context:
+        """A context with the numbers of a selection, the addresses of the user's functions, and the data of code for
+        the numbers of a model. It has memory of its own, so that calls with one context must not overlap."""
         scratch = np.empty(data.scratch)
         first = FIRST_FUNCTION + len(functions)
         places = np.empty(first + len(data.numbers), dtype=np.int64)
@@ -209,6 +211,7 @@ class Context(np.ndarray):
         out = places.view(cls)
         out.address = address_of(places)
         places[INDICES], places[NUMBERS] = data.place, out.address + first * places.itemsize
+        out.sound = data.fill(inputs, int(places[NUMBERS]))
         out.alive = [selection, data, scratch]
         return out
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, final
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from rbdae.machine.loops import events as at
 from rbdae.machine.module import Module
 
 VALUE, ANGLE, OTHER = at.VALUE, at.ANGLE, at.OTHER
+
+Reader: TypeAlias = Callable[[Vec], MachineFunction]
+"""The values and reaches of events as a machine function of (t, y), by the `memory` of their run."""
 
 
 @cache
@@ -39,34 +42,26 @@ def in_turn(calls: Sequence[tuple[MachineFunction, Vec | None, Vec | None, Vec |
     return MachineFunction(code["in_turn"], address_of(context), owner, [], [c[0] for c in calls])
 
 
-@final
-class Followed:
-    """The values of some events in one run; times and states in their order, but for times within the last step.
+def reader(
+    kinds: Sequence[int], here: MachineFunction, beside: MachineFunction, w: Vec, rates: Vec, n: int, moving: int
+) -> Reader:
+    """What events of some kinds read, for the memories of runs: `rbdae.machine.loops.events.measured` with the numbers
+    of `here` and `beside`, for n unknowns of which the first ones, `moving`, have rates."""
+    s = np.array([len(kinds), sum(kind == OTHER for kind in kinds), n, moving, *kinds], dtype=np.int64)
+    code, functions = _code("events"), [here, beside]
+    words = [word for each in functions for word in (each.address, each.context)]
 
-    Parameters
-    ----------
-    kinds, targets : of the events
-    sense : 1, or -1 in a run back in time
-    """
+    def of_run(v: Vec) -> MachineFunction:
+        context = np.array([*words, *map(address_of, (s, v, w, rates))], dtype=np.int64)
+        return MachineFunction(code["events"], address_of(context), (code, s, v, w, rates, context), [], functions)
 
-    def __init__(self, kinds: Sequence[int], targets: Sequence[float], sense: float) -> None:
-        self._s = np.array([len(kinds), sum(kind == OTHER for kind in kinds), 0, 0, *kinds], dtype=np.int64)
-        self._v = np.concatenate([[sense], np.zeros(at.NUMBERS * len(kinds))])
-        self._v[1 + at.TARGET :: at.NUMBERS] = targets
-        self._out = np.empty(2 * len(kinds))
+    return of_run
 
-    def at(self, t: float, numbers: Vec) -> Vec:
-        """The values at time t from the numbers and their rates, (2 events,), 0 for unknown ones; then reaches."""
-        at.followed(self._s, self._v, numbers, t, self._out)
-        return self._out
 
-    def machine(
-        self, here: MachineFunction, beside: MachineFunction, w: Vec, rates: Vec, n: int, moving: int
-    ) -> MachineFunction:
-        """The same as a machine function of (t, y), see `measured`. It shares the memory."""
-        self._s[at.UNKNOWNS], self._s[at.MOVING] = n, moving
-        code = _code("events")
-        arrays = list(map(address_of, (self._s, self._v, w, rates)))
-        context = np.array([here.address, here.context, beside.address, beside.context, *arrays], dtype=np.int64)
-        owner = (code, here, beside, self, w, rates, context)
-        return MachineFunction(code["events"], address_of(context), owner, [], [here, beside])
+def memory(targets: Sequence[float], sense: float, little: float) -> Vec:
+    """That of the events of one run: what they wait for, 1 or -1 in a run back in time, and the time that is little at
+    the start; then times and states in their order, but for times within the last step."""
+    v = np.zeros(at.FIRST + at.NUMBERS * len(targets))
+    v[at.SENSE], v[at.LITTLE] = sense, little
+    v[at.FIRST + at.TARGET :: at.NUMBERS] = targets
+    return v

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, final
@@ -114,15 +115,14 @@ class Callbacks:
             known = ", ".join(map(repr, (*_NAMES, *_OF_FACTORS, "project")))
             raise ValueError(f"Callbacks: there is no machine function {name!r}; choose from {known}")
         if name not in self._machine:
-            with self._workspace.memory.preparation:
-                if name == "project":
-                    found = Projection().bind(self._problem).machine()
-                elif (own := self._of_this_model(name)) is not None:
-                    found = own.function()
-                else:
-                    signs = self._kernel(name).signs[1:].replace("M", "o")
-                    found = trampoline(self._plain(name), signs, self._shapes(name))
-                self._machine[name] = found
+            if name == "project":
+                found = Projection().bind(self._problem).machine()
+            elif (own := self._of_this_model(name)) is not None:
+                found = own.function()
+            else:
+                signs = self._kernel(name).signs[1:].replace("M", "o")
+                found = trampoline(self._plain(name), signs, self._shapes(name))
+            self._machine[name] = found
         return self._machine[name]
 
     def factors(self, of: str = "residual") -> Factors:
@@ -139,13 +139,11 @@ class Callbacks:
             raise ValueError(f"{name} has more equations than unknowns, so that its Jacobian has no factors")
         if self._factors is not None:
             return self._factors
-        with self._workspace.memory.preparation:
-            problem, n = self._problem, self._workspace.layout.n
-            pattern = self._entries()
+        problem, pattern, known = self._problem, self._entries(), self._known_factors()
+        with nullcontext() if known else self._workspace.memory.preparation:
             self._factors = Factors(
-                n, pattern.rows, pattern.columns, lambda: self.machine("jacobian_data"),
-                lambda *given: self.jacobian_data(*given), (problem.t0, problem.y0, problem.yd0),
-                self._known_factors(),
+                problem.n, pattern.rows, pattern.columns, lambda: self.machine("jacobian_data"),
+                lambda *given: self.jacobian_data(*given), (problem.t0, problem.y0, problem.yd0), known,
             )  # fmt: skip
         return self._factors
 
@@ -207,9 +205,8 @@ class Callbacks:
         return self._tally.count
 
     def _call(self, name: str) -> Callable[..., None]:
-        with self._workspace.memory.preparation:
-            found = self._of_this_model(name)
-            return self._plain(name) if found is None else found.call
+        found = self._of_this_model(name)
+        return self._plain(name) if found is None else found.call
 
     def _kernel(self, name: str) -> Callback:
         of_rhs = name.startswith("rhs")

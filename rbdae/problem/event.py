@@ -12,12 +12,13 @@ from typing import Any, TypeAlias, TypeGuard, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Vec
+from rbdae._arrays import Vec, address_of
 from rbdae._frozen import fill, refuse_copies
 from rbdae.machine.function import PROTOTYPE, MachineFunction
-from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, Followed, in_turn
+from rbdae.machine.loops.events import followed
+from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, Reader, in_turn, memory, reader
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.measures import Measures
+from rbdae.problem.measures import Found, Measures
 from rbdae.quantities.quantity import Quantity
 
 Function: TypeAlias = Callable[[float, Vec], float]
@@ -173,15 +174,13 @@ class EventGroup:
     """
 
     def __init__(self, view: Interpretation, events: Sequence[Event], span: float) -> None:
-        self._view, self.n, self._little = view, len(events), 1e-9 * span
+        self._view, self.n = view, len(events)
         self._found = [view.owners.find(event.what) for event in events]
         for event, (_, found) in zip(events, self._found, strict=True):
             if found.components:
                 raise ValueError(f"event {event.__name__!r}: {found.label} is a vector; give a function event(t, y)")
-        # the rates of coordinates; those of others follow from values a little later
-        self._rates = [(o, replace(q, aspect="rate")) if q.aspect == "value" else None for o, q in self._found]
-        kinds = [OTHER if q.aspect != "value" else ANGLE if q.unit == "rad" else VALUE for _, q in self._found]
-        self._followed = Followed(kinds, [event.value for event in events], 1.0 if span > 0.0 else -1.0)
+        self._kinds = [OTHER if q.aspect != "value" else ANGLE if q.unit == "rad" else VALUE for _, q in self._found]
+        self._memory = memory([event.value for event in events], 1.0 if span > 0.0 else -1.0, 1e-9 * span)
         self._known: tuple[float, Vec, Vec] | None = None
 
     def value(self, place: int) -> Function:
@@ -205,32 +204,42 @@ class EventGroup:
     def _read(self, t: float, y: Vec) -> Vec:
         out = np.empty(2 * self.n)
         if self.machine is not None:
-            call = PROTOTYPE(self.machine.address)
-            if call(self.machine.context, t, y.ctypes.data, None, 0.0, out.ctypes.data) != 0:
-                self.machine.check()
+            machine = self.machine
+            if PROTOTYPE(machine.address)(machine.context, t, address_of(y), None, 0.0, address_of(out)) != 0:
+                machine.check()
                 out[:] = np.nan
             return out
         measures = Measures(self._view, np.array([t]), y[None], True)
         numbers = [0.0 if each is None else measures.value(*each) for each in (*self._found, *self._rates)]
-        out[:] = self._followed.at(t, np.array(numbers, dtype=float))
+        followed(np.array([self.n, 0, 0, 0, *self._kinds]), self._memory, np.array(numbers, dtype=float), t, out)
         return out
+
+    @property
+    def _rates(self) -> list[Found | None]:
+        """The rates of coordinates; those of others follow from values a little later."""
+        return [(o, replace(q, aspect="rate")) if q.aspect == "value" else None for o, q in self._found]
 
     @cached_property
     def machine(self) -> MachineFunction | None:
         """The same as a machine function of (t, y); None where Python is called, or least norms are to be found."""
-        view, recorded, n = self._view, self._view.recorded, self._view.workspace.layout.n
-        nodes = [recorded.node(each) for each in (*self._found, *self._rates)]
+        known, key = self._view.readers, tuple((o, q.name) for o, q in self._found)
+        if key not in known:
+            known[key] = self._in_machine_code()
+        found = known[key]
+        return None if found is None else found(self._memory)
+
+    def _in_machine_code(self) -> Reader | None:
+        view, recorded, n, rates = self._view, self._view.recorded, self._view.workspace.layout.n, self._rates
+        nodes = [recorded.node(each) for each in (*self._found, *rates)]
         direct = [recorded.node(each) for each in self._found if each[1].aspect != "acceleration"]
         if recorded.machine(nodes) is None or (view.ambiguous and recorded.by_loads(direct)):
             return None
-        w = np.empty(4 * self.n + n + 1)
-        w[-1] = self._little
+        w, others = np.empty(4 * self.n + n), None in rates
         here, later = np.empty(view._n_rates), np.empty(view._n_rates)
         (x, moved), now, after = np.empty((2, recorded.ends[-1])), w[: 2 * self.n], w[2 * self.n : 4 * self.n]
-        others = None in self._rates
         calls = in_turn(recorded.calls(view, nodes, x, now, here, rates_too=others))
         beside = in_turn(recorded.calls(view, nodes, moved, after, later, rates_too=False) if others else [])
-        return self._followed.machine(calls, beside, w, here, n, view.workspace.layout.n_differential)
+        return reader(self._kinds, calls, beside, w, here, n, view.workspace.layout.n_differential)
 
     def reach(self, place: int) -> float:
         """The reach of an event in the step that ends where it was last asked."""

@@ -17,6 +17,7 @@ from rbdae.kernels.entry import Entry
 from rbdae.kernels.joint_rows import balanced, independence, pivots
 from rbdae.kernels.readings import joint_loads, joint_matrix, potentials, power
 from rbdae.machine.function import MachineFunction
+from rbdae.machine.quantity_events import Reader
 from rbdae.machine.reading import slices
 from rbdae.multibody.choices.row_selection import (
     WEAKENED,
@@ -85,6 +86,11 @@ class Interpretation:
         if entry not in self._bound:
             self._bound[entry] = BoundKernel(self.workspace, entry)
         return self._bound[entry]
+
+    @cached_property
+    def readers(self) -> dict[Any, Reader | None]:
+        """What events of some quantities read in machine code: made once, because a problem belongs to one thread."""
+        return {}
 
     def function(self, entry: Entry, *lengths: int) -> MachineFunction:
         """The kernel as a C function, whatever is behind it, for y, yd and out of these lengths."""

@@ -232,6 +232,20 @@ def test_a_function_for_own_loops_is_zero_at_the_event_alone():
         problem.event_function(pin.angle)
 
 
+def test_events_of_one_problem_share_what_they_read_and_no_turns():
+    """Two that are asked in turn, one of them where nothing has turned, count as one alone does; code for them is bound
+    once."""
+    system, pin = wheel()
+    problem = rbdae.formulate(system, "index-0")
+    run = _run(problem, 2.5, "rbdae:dop853", None)
+    rows = list(zip(run.t.tolist(), run.y, strict=True))
+    alone, one, at_start = (problem.event_function(pin.angle, above=1.5) for _ in range(3))
+    wanted = [alone(*row) for row in rows]
+    assert wanted[-1] > 2.0 * np.pi
+    assert [(one(t, y), at_start(t, problem.y0)) for t, y in rows] == [(value, wanted[0]) for value in wanted]
+    assert len(problem.interpretation.readers) == 1
+
+
 def test_functions_are_events_as_they_were():
     problem = rbdae.formulate(_swing(), "index-0")
 

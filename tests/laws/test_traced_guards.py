@@ -49,12 +49,12 @@ class Code:
     """Machine code that is called with any numbers of a selection, and says whether its guards held."""
 
     def __init__(self, found: Any, kernel: TracedCall, problem: rbdae.Problem) -> None:
-        self._found, self._data = found, inside.filled(found, problem)
+        self._found, self._problem = found, problem
         self._out = np.empty(max(int(np.prod(kernel.shapes["out"])), 1))
         self._call = inside.machine_call(found.module["machine"])
 
     def holds(self, at: Inputs) -> bool:
-        context = inside.machine_context(np.ascontiguousarray(at.selection), self._found.functions, self._data)
+        context = inside.machine_context(np.ascontiguousarray(at.selection), self._found, self._problem)
         y, yd, out = (np.ascontiguousarray(x).ctypes.data for x in (at.y, at.yd, self._out))
         return self._call(ctypes.c_void_p(context.ctypes.data), at.t, y, yd, at.c, out) == 0
 

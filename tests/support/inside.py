@@ -187,11 +187,6 @@ def machine_code(made: Recording, kernel: TracedCall) -> Any:
     return code_of_kernels.of_recording(made, signs, shapes)
 
 
-def filled(code: Any, problem: rbdae.Problem) -> Any:
-    """The tables of a code with the numbers of a problem."""
-    return code.data.filled(problem.workspace.open_numbers.values)
-
-
 def machine_call(address: int) -> Any:
     """A C function of machine code, to be called with addresses; see `rbdae.machine.function`."""
     return machine_function.PROTOTYPE(address)
@@ -241,9 +236,9 @@ def values_of_machine_code(
     return out[:-1]
 
 
-def machine_context(selection: Vec, functions: Sequence[int], data: Any) -> Any:
-    """What it takes first."""
-    return machine_function.Context.of(selection, functions, data)
+def machine_context(selection: Vec, code: Any, problem: rbdae.Problem) -> Any:
+    """What a code takes first, with the numbers of a problem."""
+    return machine_function.Context.of(selection, code.functions, code.data, problem.workspace.open_numbers.values)
 
 
 def forget_code(monkeypatch: pytest.MonkeyPatch, *, on_disk: bool = True) -> None:

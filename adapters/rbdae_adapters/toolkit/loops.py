@@ -334,9 +334,10 @@ class EventWatch:
             out[:] = values + reaches
 
         together = _together(request) or trampoline(asked, "tyo", {"y": (n,), "out": (2 * self.n_events,)})
+        if self._base is None:
+            return together
         # the switch comes last: if its measures cannot be computed it is asked, and the events are available
-        base: Any = [] if self._base is None else [(self._base.measure, None, None, 0)]
-        return in_turn([(together, None, None, self._first), *base])
+        return in_turn([(together, None, None, self._first), (self._base.measure, None, None, 0)])
 
     def _bound(self) -> None:
         """Events stay on their side of zero; one that is zero is asked about after the next step."""

@@ -22,8 +22,8 @@ EVENTS, OTHERS, UNKNOWNS, MOVING, KINDS = range(5)
 VALUE, ANGLE, OTHER = range(3)
 """Kinds of events: a number, one that counts turns, one without a rate."""
 
-SENSE = 0
-"""1, or -1 in a run back in time. Then each event has the numbers below."""
+SENSE, LITTLE, FIRST = range(3)
+"""1, or -1 in a run back in time; the time that is little at the start. Then each event has the numbers below."""
 TARGET, T_BEFORE, S_BEFORE, W_BEFORE, T_LAST, S_LAST, W_LAST, BEGUN, NUMBERS = range(9)
 
 REACH = 2.0 / 3.0
@@ -34,7 +34,7 @@ def followed(s: Ints, v: Vec, w: Vec, t: float, out: Vec) -> int:
     """Values of the events at time t, then their reaches; w has the numbers, then their rates."""
     n = s[EVENTS]
     for k in range(n):
-        u = v[1 + NUMBERS * k :]
+        u = v[FIRST + NUMBERS * k :]
         q = w[k]
         rate = w[n + k]
         if u[BEGUN] == 0.0:
@@ -78,8 +78,7 @@ def measured(
     """The same at a state y; 1 if a function fails.
 
     A function fills the beginning of `w` with the numbers and their rates, and the rates of y; another one the numbers
-    a little later along the motion, behind them: so those without a rate have one. Then there is place for y, at the
-    end the time that is little at the start.
+    a little later along the motion, behind them: so those without a rate have one. Then there is place for y.
     """
     n = s[EVENTS]
     for k in range(n):
@@ -88,10 +87,10 @@ def measured(
         return 1
     n_y = s[UNKNOWNS]
     later = w[2 * n :]
-    begun = v[1 + BEGUN]
-    step = t - v[1 + T_LAST]
+    begun = v[FIRST + BEGUN]
+    step = t - v[FIRST + T_LAST]
     moves = s[OTHERS] > 0 and (begun == 0.0 or v[SENSE] * step > 0.0)
-    little = 1e-6 * step if begun != 0.0 else w[4 * n + n_y]
+    little = 1e-6 * step if begun != 0.0 else v[LITTLE]
     if moves:
         moved = w[4 * n :]
         for i in range(n_y):
@@ -102,7 +101,7 @@ def measured(
             return 1
     for k in range(n):
         if s[KINDS + k] == OTHER:
-            w[n + k] = (later[k] - w[k]) / little if moves else v[1 + NUMBERS * k + W_LAST]
+            w[n + k] = (later[k] - w[k]) / little if moves else v[FIRST + NUMBERS * k + W_LAST]
     return followed(s, v, w, t, out)
 
 

@@ -57,25 +57,23 @@ class Code:
     variant: tuple[bytes, ...] = ()
 
     def context(self, workspace: Workspace) -> Context:
-        """The numbers of a selection and of its model, with what they are used by."""
-        context = Context.of(workspace.numbers, self.functions, self.data_of(workspace))
-        context.alive += [self.module, workspace]
-        return context
+        """The numbers of a selection and of its model, for a single caller."""
+        found: Context | None = workspace.contexts.pop(self, None)
+        if found is None:
+            numbers = workspace.open_numbers.values if len(self.data.loaded) else workspace.numbers
+            found = Context.of(workspace.numbers, self.functions, self.data, numbers)
+            found.alive += [self.module, workspace]
+        return found
+
+    def tried(self, workspace: Workspace) -> Context:
+        """The same, kept for its first caller."""
+        found = workspace.contexts[self] = self.context(workspace)
+        return found
 
     def function(self, workspace: Workspace, context: Context | None = None) -> MachineFunction:
         """The C function for a workspace; it returns 1 where a guard does not hold."""
         context = self.context(workspace) if context is None else context
         return MachineFunction(self.module["machine"], context.address, context, [])
-
-    def data_of(self, workspace: Workspace) -> Data:
-        """The data with the numbers of a workspace, made once for it."""
-        if not len(self.data.loaded):
-            return self.data
-        numbers = workspace.open_numbers
-        known = numbers.data.get(self.data)
-        if known is None:
-            known = numbers.data[self.data] = self.data.filled(numbers.values)
-        return known
 
 
 @final

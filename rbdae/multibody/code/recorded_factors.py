@@ -72,8 +72,11 @@ def factors_of(workspace: Workspace, wanted: Wanted) -> BoundFactors | Tables | 
     known = workspace.memory.recorded
     key = ("factors", wanted.kernel, workspace.structure, wanted.code.variant)
     if key not in known:
-        order = shared(workspace, (*key, workspace.point), lambda: _order(workspace, wanted))
-        known[key] = None if order is None else _by_pivots(workspace, wanted, order, key)
+        made = shared(workspace, (*key, workspace.point), lambda: _by_pivots(workspace, wanted, key))
+        if isinstance(made, FactorCode) and not all(code.tried(workspace).sound for code in made[:2]):
+            mine, order = (*key, own_point(workspace)), made.order  # sums by which others divide vanish in this model
+            made = shared(workspace, mine, lambda: _made(workspace, wanted, order, alone=True))
+        known[key] = made
     found: FactorCode | Tables | None = known[key]
     if not isinstance(found, FactorCode):
         return found
@@ -81,13 +84,12 @@ def factors_of(workspace: Workspace, wanted: Wanted) -> BoundFactors | Tables | 
     return BoundFactors(functions, found.size, found.order)
 
 
-def _by_pivots(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[Any, ...]) -> FactorCode | Tables:
-    """The factors with these pivots; models of one structure share them."""
-    out = shared(workspace, (*key, tuple(order.pivots)), lambda: _made(workspace, wanted, order))
-    if isinstance(out, Tables) or all(code.data_of(workspace).sound for code in (out.factors, out.solve)):
-        return out
-    mine = (*key, own_point(workspace))  # sums by which others divide vanish in this model
-    return shared(workspace, mine, lambda: _made(workspace, wanted, order, alone=True))
+def _by_pivots(workspace: Workspace, wanted: Wanted, key: tuple[Any, ...]) -> FactorCode | Tables | None:
+    """The factors at a point; models of one structure share them by their pivots."""
+    order = _order(workspace, wanted)
+    if order is None:
+        return None
+    return shared(workspace, (*key, tuple(order.pivots)), lambda: _made(workspace, wanted, order))
 
 
 def _order(workspace: Workspace, wanted: Wanted) -> Plan | None:
@@ -115,7 +117,7 @@ def _samples(workspace: Workspace, wanted: Wanted, *, exact: bool) -> list[list[
     numbers, y, selection = workspace.rounded
     if exact:
         numbers, selection = workspace.open_numbers.values, workspace.first_numbers
-    context = Context.of(selection, (), code.data.filled(numbers))
+    context = Context.of(selection, (), code.data, numbers)
     run = PROTOTYPE(code.module["machine"])
     beside = y + 1e-2 * rng.standard_normal(n), rng.standard_normal(n)
     out = np.empty(len(wanted.pattern.rows))

@@ -73,21 +73,16 @@ class TracedKernel:
     @cached_property
     def call(self) -> Kernel:
         """The kernel that Python calls."""
-        code, context = self.code, self._context()
+        code, context = self.code, self.code.context(self._workspace)
         address = code.module["python"]
         made = callable_from_python(address, self._name, context, code.signs, code.shapes, self.elsewhere)
         return self._workspace.raising(made) if code.functions else made
-
-    def _context(self) -> Context:
-        """A context for a single caller."""
-        found: Context | None = self._workspace.contexts.pop(self.code, None)
-        return self.code.context(self._workspace) if found is None else found
 
     def function(self) -> MachineFunction:
         """The C function. Where a user's function is Python, it goes through Python, too, for its exceptions."""
         if self.code.functions and self._workspace.calls_python:
             return trampoline(self.call, self.code.signs, self.code.shapes)
-        context = self._context()
+        context = self.code.context(self._workspace)
         out = self.code.function(self._workspace, context)
         if self.code.guarded:
             other = trampoline(self.elsewhere, self.code.signs, self.code.shapes, context.address)
@@ -125,8 +120,7 @@ def traced(
     known = workspace.memory.recorded
     code = known.get(key, _UNKNOWN)
     if code is _UNKNOWN:
-        with workspace.memory.preparation:
-            code = known[key] = _found(workspace, key, shapes, Wanted(kernel, shapes, pattern, sparse), order)
+        code = known[key] = _found(workspace, key, shapes, Wanted(kernel, shapes, pattern, sparse), order)
     if code is None:
         return None
     name, tally = kernel.name.rpartition(":")[2], tally or Tally()
@@ -174,15 +168,11 @@ def own_point(workspace: Workspace) -> bytes:
 
 def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     """Whether conditions fall as the code has them where this workspace answers them, and its numbers are finite."""
-    if not (code.guarded or code.data.divides):
-        return True
-    data, first = code.data_of(workspace), workspace.first_numbers
-    if not data.sound or not code.guarded:
-        return data.sound
-    if first.tobytes() == workspace.numbers.tobytes():
-        context = workspace.contexts[code] = code.context(workspace)
-    else:
-        context = Context.of(first, code.functions, data)
+    first, context = workspace.first_numbers, code.tried(workspace)
+    if not context.sound or not code.guarded:
+        return context.sound
+    if first.tobytes() != workspace.numbers.tobytes():
+        context = Context.of(first, code.functions, code.data, workspace.open_numbers.values)
     t, y, yd, c = recording_point(workspace, shapes)
     out, run = np.empty(prod(shapes["out"])), PROTOTYPE(code.module["machine"])
     arrays = y, yd.copy(), out
@@ -201,18 +191,20 @@ Made = TypeVar("Made")
 
 
 def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
-    """The result of `make`, such as the code of a kernel; that of another problem with the same contents and key, if
-    there was one recently."""
-    whole = (contents(workspace.memory), key)
-    found: Made
+    """The result of `make`, such as the code of a kernel; that of a model with other numbers, or of another problem
+    with the same contents and key, if there was one recently."""
+    memory = workspace.memory
+    found: Made = memory.known.get(key, _UNKNOWN)
+    if found is not _UNKNOWN:
+        return found
+    whole = (contents(memory), key)
     with _LOCK:
         found = _RECENT.get(whole, _UNKNOWN)
-        if found is not _UNKNOWN:
-            _RECENT.move_to_end(whole)
-            return found
-    code = make()
+    if found is _UNKNOWN:
+        with memory.preparation:
+            found = make()
     with _LOCK:
-        found = _RECENT.setdefault(whole, code)
+        found = memory.known[key] = _RECENT.setdefault(whole, found)
         _RECENT.move_to_end(whole)
         while len(_RECENT) > _MOST_RECENT:
             _RECENT.popitem(last=False)

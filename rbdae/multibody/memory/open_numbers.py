@@ -53,15 +53,10 @@ class OpenNumbers:
     Parameters
     ----------
     arrays : the records, by their names
-
-    Attributes
-    ----------
-    data : what code makes of the numbers, by the tables that it goes to
     """
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         self.arrays = arrays
-        self.data: dict[Any, Any] = {}
 
     def changed(self, arrays: Mapping[str, Any]) -> OpenNumbers:
         """The numbers in other records of the same kinds; equal records are not looked at again."""

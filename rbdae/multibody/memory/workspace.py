@@ -103,7 +103,11 @@ class Workspace:
         """Own the pattern of [G; S]."""
         if like is None:
             primitives, bodies = self.arrays["primitives"], self.memory.arrays["bodies"]
-            pattern: Mapping[str, Ints] = _square_pattern(primitives, bodies, S, self.settings.spatial)
+            rows, known = _rows_of_selection(S, self.settings.spatial), self.memory.known
+            key = "square", self.selection.rows.dropped, rows
+            if key not in known:  # a run that selects velocities again often has those of the same bodies
+                known[key] = _square_pattern(primitives, bodies, rows)
+            pattern: Mapping[str, Ints] = known[key]
         else:
             pattern = {name: like._arrays[name] for name in _SQUARE}
         for name, array in pattern.items():
@@ -324,10 +328,18 @@ def with_unit_masses(workspace: Workspace) -> Workspace:
     return out
 
 
-def _square_pattern(primitives: Any, bodies: Any, S: Mat, spatial: int) -> dict[str, Ints]:
+def _rows_of_selection(S: Mat, spatial: int) -> tuple[tuple[int, ...], ...]:
+    """The columns of each row of S: where it picks components, a row has one; else the three of a body, or its three
+    rotations."""
+    used = S != 0.0
+    if spatial or not ((used.sum(axis=1) == 1).all() and (S.max(axis=1, initial=0.0) == 1.0).all()):
+        used = np.repeat(used.reshape(len(S), -1, 3).any(axis=2), 3, axis=1)
+    return tuple(tuple(np.flatnonzero(row).tolist()) for row in used)
+
+
+def _square_pattern(primitives: Any, bodies: Any, selected: tuple[tuple[int, ...], ...]) -> dict[str, Ints]:
     """The pattern of the square system [G; S] of loops, without the rows that are dropped, by the names of
-    `rbdae.kernels.memory`: its rows, in an order of elimination of its normal equations. Where S picks components, a
-    row has one column; else the three of a body, or its three rotations.
+    `rbdae.kernels.memory`: its rows, in an order of elimination of its normal equations.
 
     S says which bodies have independent velocities. An order of minimum degree is that of the graph of primitive
     constraints and independent velocities, which are neighbours where they share a body.
@@ -338,10 +350,7 @@ def _square_pattern(primitives: Any, bodies: Any, S: Mat, spatial: int) -> dict[
     for p in primitives:
         moving = [columns[b] for b in p["body"] if b < n_bodies]
         blocks.append((int(np.count_nonzero(p["keep"][: p["n"]])), np.concatenate(moving)))
-    thirds = np.arange(S.shape[1]).reshape(-1, 3)
-    picks = not spatial and bool(((S != 0.0).sum(axis=1) == 1).all() and (S.max(axis=1, initial=0.0) == 1.0).all())
-    for row, used in zip(S, np.any(S.reshape(len(S), len(thirds), 3) != 0.0, axis=2), strict=True):
-        blocks.append((1, np.flatnonzero(row) if picks else thirds[used].ravel()))
+    blocks += [(1, np.array(row, dtype=np.int64)) for row in selected]
     blocks = [block for block in blocks if block[0]]
     sizes = np.array([size for size, _ in blocks])
     near: set[tuple[int, int]] = set()
