@@ -248,7 +248,7 @@ def test_pleiades():
 
 
 def test_bennett():
-    """Angles th between links and twists al of axes, in the frames of Denavit and Hartenberg [Bennett 1903]:
+    """Angles th between links and twists al of axes, in the frames of Denavit and Hartenberg (Bennett 1903):
     tan(th1/2) tan(th2/2) = sin((al2 + al1)/2) / sin((al2 - al1)/2) and th1 + th3 = th2 + th4 = 2 pi."""
     side, up = np.array((math.cos(1.0), math.sin(1.0), 0)), np.array((0, 0, 0.5))
     corners = [np.array((1.0, 0, 0)), side + up, np.array((-1.0, 0, 0)), up - side]
