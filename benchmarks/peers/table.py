@@ -56,10 +56,10 @@ All peers run in one process, with the same mechanisms (numbers from `rbdae.mode
 scanned over its tolerances, or over its step sizes if it has no error control. An error is the largest distance of a
 centre of mass at the end from the reference, divided by the mechanism's length; the reference is rbdae at 1e-13, which
 C's DOP853 confirms. Times are medians of rounds in which all take turns, interpolated between the two points around the
-requested error. Building of models and compiling do not count; whole calls such as `rbdae.solve` do. The tables have the
-fastest method of each peer, and two of C's and ours; `--json` has all. C by hand is in `benchmarks/peers/c`: right-hand
-sides as one writes them for the mechanism, and the loops of DOPRI5 and DOP853; tests compare them with ours to 1e-12.
-CasADi's functions are C code that it writes, compiled with the same flags. heyoka compiles anew for each tolerance.
+requested error. Building of models and compiling do not count; whole calls such as `rbdae.solve` do. The tables have
+the fastest method of each peer, and two of C's and ours; `--json` has all. C by hand is in `benchmarks/peers/c`:
+right-hand sides as one writes them for the mechanism, and the loops of DOPRI5 and DOP853; tests compare them with ours
+to 1e-12. CasADi's functions are C code that it writes, compiled with the same flags. heyoka compiles anew for each tolerance.
 
 """
 
