@@ -9,7 +9,7 @@ import numpy as np
 
 from .by_scipy import heavy_top, linked_bodies
 from .mechanisms import Array, HeavyTop, LinkedBodies, Mechanism
-from .method import PIP, TOLERANCES, Method, Peer, needed
+from .method import TOLERANCES, Method, Peer, needed
 
 
 def solved(S: Any, b: Any) -> Any:
@@ -20,7 +20,7 @@ def solved(S: Any, b: Any) -> Any:
 
 def methods(mechanism: Mechanism) -> list[Method]:
     """Its one method, for the bodies that are few."""
-    needed(PIP, ["heyoka"])
+    needed("python -m pip install heyoka", ["heyoka"])
     import heyoka as hy
 
     match mechanism:

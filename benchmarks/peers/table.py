@@ -59,7 +59,8 @@ C's DOP853 confirms. Times are medians of rounds in which all take turns, interp
 requested error. Building of models and compiling do not count; whole calls such as `rbdae.solve` do. The tables have
 the fastest method of each peer, and two of C's and ours; `--json` has all. C by hand is in `benchmarks/peers/c`:
 right-hand sides as one writes them for the mechanism, and the loops of DOPRI5 and DOP853; tests compare them with ours
-to 1e-12. CasADi's functions are C code that it writes, compiled with the same flags. heyoka compiles anew for each tolerance.
+to 1e-12. CasADi's functions are C code that it writes, compiled with the same flags. heyoka compiles for each
+tolerance.
 
 """
 
