@@ -2,8 +2,8 @@
 
     python -m benchmarks.peers [--case heavy_top ...] [--peer rbdae ...] [--quick] [--json FILE] [--markdown FILE]
 
-Peers that are not installed are named, and the run continues. `python -m pip install heyoka 'rbdae[peers]'` brings all that
-come as wheels; C by hand needs gcc, SUNDIALS from C its headers.
+Peers that are not installed are named, and the run continues. `python -m pip install heyoka 'rbdae[peers]'` brings all
+that come as wheels; C by hand needs gcc, SUNDIALS from C its headers.
 """
 
 from __future__ import annotations
