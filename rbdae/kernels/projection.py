@@ -40,14 +40,7 @@ from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.rows import dropped_residual
 from rbdae.kernels.entry import entry
-from rbdae.kernels.linear.saddle import (
-    SUSPENDED,
-    add_joints,
-    factorise,
-    reduce_bodies,
-    reduce_gradients,
-    solve_saddle,
-)
+from rbdae.kernels.linear.saddle import SUSPENDED, add_joints, factorise, reduce_bodies, reduce_gradients, solve_saddle
 from rbdae.kernels.memory import (
     constraint_side,
     head,

