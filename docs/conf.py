@@ -1,4 +1,4 @@
-"""The site: `python -m sphinx -W -b dirhtml docs build/site`, or tools/site."""
+"""The site, by tools/site."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ myst_heading_anchors = 3
 default_role = "code"
 html_theme = "pydata_sphinx_theme"
 html_title = "rbdae"
-html_theme_options = {"navigation_with_keys": False, "show_nav_level": 2, "secondary_sidebar_items": ["page-toc"]}
+html_static_path, html_css_files = ["_static"], ["site.css"]
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_nav_level": 2,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "gallery/*": []},
+}
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_use_rtype = False
@@ -35,6 +40,9 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "abort_on_example_error": True,
+    "show_signature": False,
+    "min_reported_time": 1e6,
+    "write_computation_times": False,  # their page loads scripts from the network
 }
 
 
