@@ -1,4 +1,4 @@
-"""The site's search finds first the page that one wants: `python docs/searched.py build/site`, at the end of tools/site."""
+"""The site's search finds first the page that one wants: `python docs/searched.py build/site`, run by tools/site."""
 
 from __future__ import annotations
 
