@@ -5,6 +5,7 @@ python benchmarks/inputs.py        processor time, the least of several rounds i
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -61,7 +62,7 @@ def steps(system: rbdae.System, solver: str, n: int) -> Callable[[], None]:
 
 
 def law(t: float, angle: float, rate: float) -> float:
-    return -3.0 * rate - 2.0 * np.sin(angle)
+    return -3.0 * rate - 2.0 * math.sin(angle)
 
 
 def laws(called: bool) -> Callable[[], Any]:
