@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import TypeAlias
 
-from rbdae.graph.graph import SUMS, CONDITIONS, LEAVES, Graph, Node, operands
+from rbdae.graph.graph import CONDITIONS, LEAVES, SUMS, Graph, Node, operands
 
 _CONSTANT = frozenset({*LEAVES, *CONDITIONS, "not", "floor"})
 """Nodes that are piecewise constant in their operands."""
