@@ -217,7 +217,7 @@ def _level(made: CodeText) -> int:
 
 def _written(made: CodeText) -> Written:
     like = hashlib.sha256(repr(made.made_of).encode()).digest()
-    text, data = _TEXTS[like] = _TEXTS.pop(like, None) or made.write()
+    text, data = _TEXTS[like] = _TEXTS.pop(like) if like in _TEXTS else made.write()
     if len(_TEXTS) > _MOST_TEXTS:
         _TEXTS.popitem(last=False)
     beside = made.length.to_bytes(8, "little") + bytes([made.guarded]) + data.to_bytes()

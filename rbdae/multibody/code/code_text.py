@@ -16,6 +16,7 @@ import numpy as np
 from rbdae import graph as graphs
 from rbdae import machine
 from rbdae.graph.factoring import Factored, factored
+from rbdae.graph.order import few_alive
 from rbdae.machine.data import Data, Table
 from rbdae.machine.element_text import declarations
 from rbdae.machine.elements import Elements, scheduled
@@ -164,5 +165,6 @@ def shortened(recording: Recording, outputs: list[int]) -> tuple[Factored, list[
     of it."""
     graph, guards = recording.graph, recording.guards
     short = None if as_it_comes() else factored(graph, outputs, guards, recording.alike)
-    of = short or Factored(graph, outputs, guards)
-    return of, of.graph.needed([*of.guards, *of.outputs])
+    if short is None:
+        return Factored(graph, outputs, guards), graph.needed([*guards, *outputs])
+    return short, few_alive(short.graph, [*short.guards, *short.outputs])
