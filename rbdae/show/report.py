@@ -53,7 +53,6 @@ from rbdae.show.scene import chosen, scene
 
 _BODIES = 12  # bodies, or joints, in the diagrams by default: more curves cannot be distinguished
 _ENTRIES = 3000  # most rows of a table
-_MARKS = 60  # most dotted lines
 _MOTION = ("value", "rate", "acceleration")
 _RANGE = {"start": "at the first time", "end": "at the last time", "smallest": "over all times", "largest": ""}
 
@@ -70,17 +69,13 @@ def report_run(
     Raises
     ------
     TypeError, ValueError
-        for a run without a problem of rbdae, unknown bodies, and an empty title or one that is not a string
+        for a run without a problem of rbdae, and unknown bodies
     """
     if not isinstance(run.problem, Problem):
         raise ValueError(
             f"report: the problem of this run is {_check.show(run.problem)}, without bodies; load the run with its "
             "problem, rbdae.load(path, problem), or plot run.y over run.t"
         )
-    if title is not None and not isinstance(title, str):
-        raise TypeError(f"report: title must be a string, got {_check.show(title)}; pass e.g. 'Slider crank'")
-    if title is not None and not title.strip():
-        raise ValueError("report: title must not be empty; pass e.g. 'Slider crank', or leave it out")
     names = tuple(body.name for body in chosen(run.problem.system, bodies))
     if bodies is None and len(names) > _BODIES:
         names = tuple(names[k] for k in np.linspace(0, len(names) - 1, _BODIES).round().astype(int))
@@ -319,11 +314,10 @@ def _steps(shown: View) -> Block:
     count = len(panel.curves[0].t)
     if not count:
         return Text("This run kept fewer than two steps, so it has no step sizes to show.")
-    times = tuple(map(float, shown.run.segments.times))
+    times = shown.run.segments.times
     said = f"{count} accepted steps, each at its end."
     if times:
         said += f" The run continued {len(times)} times with other unknowns, equations or held inputs."
-    panel = replace(panel, marks=times if len(times) <= _MARKS else ())
     return diagram("step-sizes", [panel], legend=False, caption=said)
 
 
