@@ -79,8 +79,7 @@ def report_run(
     names = tuple(body.name for body in chosen(run.problem.system, bodies))
     if bodies is None and len(names) > _BODIES:
         names = tuple(names[k] for k in np.linspace(0, len(names) - 1, _BODIES).round().astype(int))
-    run, warnings = _finite(run)
-    shown = view(run, whole=True)
+    shown, warnings = view(run, whole=True), list[str]()
     sections: list[Section] = []
     if len(run.t):
         sections += _of_mechanism(shown, names, warnings)
@@ -131,21 +130,6 @@ def facts(run: Any) -> list[tuple[str, str]]:
     names = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "projections", "restarts")
     counts = ", ".join(f"{getattr(stats, name)} {name}" for name in names if getattr(stats, name) >= 0)
     return [*out, ("work", f"{counts}, {stats.seconds:.3f} s of the processor; code {stats.code or 'not recorded'}")]
-
-
-def _finite(run: Any) -> tuple[Any, list[str]]:
-    """The run without rows that are not finite, and a sentence about those."""
-    good = np.isfinite(run.y).all(axis=1)
-    if (kept := run.steps) is not None:
-        fine = np.isfinite(kept.y).all(axis=1)
-        run = run if fine.all() else replace(run, steps=replace(kept, t=kept.t[fine], y=kept.y[fine]))
-    if good.all():
-        return run, []
-    said = (
-        f"{int((~good).sum())} of {len(run.t)} rows have unknowns that are not finite, the first at "
-        f"t = {run.t[~good][0]:.6g} s: tables and diagrams leave them out."
-    )
-    return replace(run, t=run.t[good], y=run.y[good]), [said]
 
 
 def _listed(names: Sequence[str], most: int = 6) -> str:
