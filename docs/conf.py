@@ -1,4 +1,4 @@
-"""The site: `python -m sphinx -W -b dirhtml docs build/site`, or tools/site."""
+"""The site, by tools/site."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ myst_heading_anchors = 3
 default_role = "code"
 html_theme = "pydata_sphinx_theme"
 html_title = "rbdae"
+html_static_path, html_css_files = ["_static"], ["site.css"]
 html_theme_options = {"navigation_with_keys": False, "show_nav_level": 2, "secondary_sidebar_items": ["page-toc"]}
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -35,6 +36,9 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "abort_on_example_error": True,
+    "show_signature": False,
+    "min_reported_time": 1e6,
+    "write_computation_times": False,  # their page loads scripts from the network
 }
 
 
@@ -43,5 +47,12 @@ def _as_mathematics(app: Any, what: str, name: str, obj: Any, options: Any, line
     lines[:] = [line if "``" in line else line.replace("|", r"\|") for line in lines]
 
 
+def _without_type(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Napoleon takes what stands before a colon in the first line of a property for its type."""
+    if what in ("attribute", "property"):
+        lines.insert(0, "")
+
+
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _as_mathematics)
+    app.connect("autodoc-process-docstring", _without_type, priority=400)  # before napoleon

@@ -33,8 +33,8 @@ from rbdae_adapters._sundials import (
 from rbdae_adapters.toolkit import Dense, Recorder, drive, installed, take_options, usable
 
 SPARSE_FROM = 250
-"""Number of unknowns from which IDA's default linear solver is sparse: there SuperLU_MT, at about 0.2 ms for each
-solve, overtakes the dense one (measured with a band of 13)."""
+"""Number of unknowns from which IDA's default linear solver is sparse: there SuperLU_MT overtakes the dense one, where
+bands are narrow."""
 
 _KRYLOV = frozenset({"gmres", "bicgstab", "tfqmr"})
 

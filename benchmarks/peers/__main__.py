@@ -2,8 +2,8 @@
 
     python -m benchmarks.peers [--case heavy_top ...] [--peer rbdae ...] [--quick] [--json FILE] [--markdown FILE]
 
-Peers that are not installed are named, and the run continues. `python -m pip install 'rbdae[peers]'` brings all that
-come as wheels; C by hand needs gcc, SUNDIALS from C its headers.
+Peers that are not installed are named, and the run continues. `python -m pip install heyoka 'rbdae[peers]'` brings all
+that come as wheels; C by hand needs gcc, SUNDIALS from C its headers.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ PEERS = {
     "numpy": "by_scipy",
     "numba": "by_numba",
     "casadi": "by_casadi",
+    "heyoka": "by_heyoka",
     "exudyn": "by_exudyn",
     "diffrax": "by_diffrax",
     "mujoco": "by_mujoco",
@@ -101,7 +102,7 @@ def machine() -> dict[str, Any]:
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return {
-        "command": shlex.join(sys.argv),
+        "command": shlex.join(["python", "-m", "benchmarks.peers", *sys.argv[1:]]),
         "date": datetime.date.today().isoformat(),
         "processor": models[0] if models else platform.processor(),
         "python": platform.python_version(),
@@ -118,7 +119,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--peer", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--quick", action="store_true", help="three rounds, methods that take over a second left out")
     parser.add_argument("--json", type=Path, help="a file for all that was measured")
-    parser.add_argument("--markdown", type=Path, help="a file for the tables")
+    parser.add_argument("--markdown", type=Path, help="a file for the page, docs/peers.md")
     options = parser.parse_args(given)
     options.repeats, options.budget, options.longest = (3, 1.0, 1.0) if options.quick else (21, 5.0, 20.0)
     return options
@@ -149,7 +150,7 @@ def main(given: Sequence[str] | None = None) -> None:
     print(text)
     found = {"machine": machine(), "versions": versions, "missing": missing, "cases": cases, "calls": calls}
     if options.markdown:
-        options.markdown.write_text(text)
+        options.markdown.write_text(table.page(found))
     if options.json:
         options.json.write_text(json.dumps(found, indent=1))
 

@@ -19,7 +19,7 @@ Rhs = Callable[[float, Array], Array]
 def rotation(p: Array) -> Array:
     """R(p), (..., 3, 3) from (..., 4) Euler parameters."""
     p0, p1, p2, p3 = np.moveaxis(p, -1, 0)
-    R = np.empty((*p.shape[:-1], 3, 3))
+    R = np.empty((*p.shape[:-1], 3, 3), p.dtype)
     R[..., 0, 0] = p0 * p0 + p1 * p1 - p2 * p2 - p3 * p3
     R[..., 0, 1] = 2.0 * (p1 * p2 - p0 * p3)
     R[..., 0, 2] = 2.0 * (p1 * p3 + p0 * p2)
@@ -57,7 +57,7 @@ def heavy_top(m: HeavyTop) -> Rhs:
     return rhs
 
 
-def linked_bodies(m: LinkedBodies) -> Rhs:
+def linked_bodies(m: LinkedBodies, solve: Callable[[Any, Any], Any] = np.linalg.solve) -> Rhs:
     """The joint's force from a system of three equations."""
     J, rho, masses = np.array(m.inertias), np.array(m.points), m.masses
     across = np.array([skew(r) for r in rho])
@@ -72,8 +72,8 @@ def linked_bodies(m: LinkedBodies) -> Rhs:
         point = (R @ (np.cross(om, np.cross(om, rho)) + np.cross(free, rho))[..., None])[..., 0]
         held = -m.stiffness / masses[0] * q[0, :3]
         S = share + np.sum(Z / J[:, None, :] @ Z.transpose(0, 2, 1), axis=0)
-        la = np.linalg.solve(S, held + point[0] - point[1])
-        rates = np.empty((2, 7))
+        la = solve(S, held + point[0] - point[1])
+        rates = np.empty_like(q)
         rates[:, :3], rates[:, 3:] = v[:, :3], rate(p, om)
         spin = free + (la @ Z) / J * np.array(((1.0,), (-1.0,)))
         return np.concatenate((rates.ravel(), held - la / masses[0], spin[0], la / masses[1], spin[1]))

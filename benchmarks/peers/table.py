@@ -44,6 +44,46 @@ def markdown(name: str, targets: Sequence[float], records: Iterable[dict[str, An
     return "\n".join(lines) + "\n"
 
 
+PAGE = """# rbdae beside C by hand and other packages
+
+    {command}
+
+wrote this page: {date}, {processor}, Python {python}, {gcc}; {versions}. The machine's load was {load:.1f} at the end.
+Times are those of the processor for this process, but caches and clock are shared with others: on a loaded machine
+ratios below 1.5 say nothing. {missing}
+
+All peers run in one process, with the same mechanisms (numbers from `rbdae.models`) and the same start. Each method is
+scanned over its tolerances, or over its step sizes if it has no error control. An error is the largest distance of a
+centre of mass at the end from the reference, divided by the mechanism's length; the reference is rbdae at 1e-13, which
+C's DOP853 confirms. Times are medians of rounds in which all take turns, interpolated between the two points around the
+requested error. Building of models and compiling do not count; whole calls such as `rbdae.solve` do. The tables have
+the fastest method of each peer, and two of C's and ours; `--json` has all. C by hand is in `benchmarks/peers/c`:
+right-hand sides as one writes them for the mechanism, and the loops of DOPRI5 and DOP853; tests compare them with ours
+to 1e-12. CasADi's functions are C code that it writes, compiled with the same flags. heyoka compiles for each
+tolerance.
+
+"""
+
+
+def page(found: dict[str, Any]) -> str:
+    """docs/peers.md from all that was measured."""
+    kept = []
+    for case in found["cases"]:
+        seen: list[str] = []
+        for record in case["methods"]:  # the fastest to the finer target come first
+            seen.append(record["peer"])
+            if seen.count(record["peer"]) <= (2 if record["peer"] in (BASE[0], "rbdae") else 1):
+                kept.append((case["case"], record))
+    machine, missing = found["machine"], ", ".join(found["missing"])
+    said = {
+        "versions": ", ".join(version for name, version in found["versions"].items() if name != "rbdae"),
+        "missing": f"Not installed: {missing}." if missing else "",
+    }
+    tables = [markdown(c["case"], c["targets"], [r for name, r in kept if name == c["case"]]) for c in found["cases"]]
+    calls = "\nOne call inside a compiled loop\n\n" + functions(found["calls"]) if found["calls"] else ""
+    return PAGE.format(**machine | said) + "\n".join(tables) + calls
+
+
 def functions(records: Sequence[dict[str, Any]]) -> str:
     """Functions in a compiled loop as a Markdown table; `records` with case, function, peer, seconds."""
     lines = ["| | ratio over C | us |", "| --- | ---: | ---: |"]

@@ -13,7 +13,7 @@ from rbdae.joints import Revolute
 
 LENGTHS = (0.4, 0.5, 0.4, 0.2, 0.15, 0.1)
 AXES = [(0, 0, 1) if axis == "z" else (0, 1, 0) for axis in "zyyzyz"]
-GOAL, STIFF = (0.8, 0.9, 0.9, 0.4, 0.6, -0.5), (2e3, 6e3, 3e3, 100.0, 200.0, 20.0)
+GOAL, STIFF = (0.8, 0.7, 0.9, 0.4, 0.6, -0.5), (2e3, 6e3, 3e3, 100.0, 200.0, 20.0)
 
 
 def law(t, angle, rate, goal, k):
@@ -24,11 +24,11 @@ def law(t, angle, rate, goal, k):
 system, height = rbdae.System(gravity=(0, 0, -9.81)), 0.0
 before = system.ground
 for k, (length, axis) in enumerate(zip(LENGTHS, AXES, strict=True)):
-    J, p, c = length**2 / (k + 1) + 0.01, (0, 0, height), (0, 0, height + length / 2)
-    link = system.add_body(f"link{k + 1}", mass=12 / (k + 1), inertia=(J, J, J), center_of_mass=c, position=(0, 0, 0))
+    p, c = (0, 0, height), (0, 0, height + length / 2)
+    inertia = np.array((length**2 + 0.0064, length**2 + 0.0064, 0.0128)) / (k + 1)  # of a bar, 8 cm thick
+    link = system.add_body(f"link{k + 1}", mass=12 / (k + 1), inertia=inertia, center_of_mass=c, position=(0, 0, 0))
     pin = system.add_joint(Revolute(before, link, at_a=p, at_b=p, axis_a=axis, axis_b=axis, name=f"axis {k + 1}"))
-    torque = lambda t, angle, rate, goal=GOAL[k], k=STIFF[k]: law(t, angle, rate, goal, k)  # noqa: E731
-    system.add_force(rbdae.forces.Motor(pin, torque=torque))
+    system.add_force(rbdae.forces.Motor(pin, torque=lambda t, a, r, goal=GOAL[k], k=STIFF[k]: law(t, a, r, goal, k)))
     before, height = link, height + length
 t = np.linspace(0.0, 1.5, 300)
 solution = rbdae.solve(rbdae.formulate(system, "null-space"), (0.0, 1.5), rtol=1e-7, atol=1e-7, t_eval=t)

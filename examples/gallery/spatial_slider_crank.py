@@ -1,6 +1,6 @@
 """
-A slider crank in space
-=======================
+A spatial slider crank
+======================
 
 The crank turns about one axis, the slider moves along another: a rod with a ball joint and a universal joint links
 them. This is a benchmark of [IFToMM]; the slider follows in closed form from the crank's end, which is dotted here.

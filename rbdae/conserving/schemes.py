@@ -44,8 +44,8 @@ class Scheme:
     forces: bool = True
 
 
-KINDS: dict[Entry, type[Rodrigues]] = {}
-"""The kind of bodies of each of the kernels `newton`."""
+KINDS: dict[Entry, tuple[str, type[Rodrigues]]] = {}
+"""What each of the kernels `newton` and `advance` is, and its kind of bodies."""
 
 
 @cache
@@ -69,7 +69,7 @@ def _kernels(kind: type[Rodrigues]) -> tuple[Entry, Entry, Entry]:
         return entry("ityyto")(kernel)
 
     kernels = named(newton), named(advance), named(work)
-    KINDS[kernels[0]] = kind
+    KINDS.update({kernels[0]: ("newton", kind), kernels[1]: ("advance", kind)})
     return kernels
 
 

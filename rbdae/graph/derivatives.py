@@ -6,15 +6,21 @@ choices have the derivative of the active branch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from typing import TypeAlias
 
-from rbdae.graph.graph import CONDITIONS, LEAVES, Graph, Node, operands
+from rbdae.graph.graph import CONDITIONS, LEAVES, SUMS, Graph, Node, operands
 
 _CONSTANT = frozenset({*LEAVES, *CONDITIONS, "not", "floor"})
 """Nodes that are piecewise constant in their operands."""
 
 
-_ARITHMETIC = frozenset({"add", "sub", "mul"})
+Slopes: TypeAlias = dict[int, dict[int, int]]
+"""Of nodes that vary, their derivatives as nodes: by operands, and, as ~d, by direction d."""
+
+_LEAST, _PAYS = 1000, 0.7
+"""Products of derivatives from which an order of elimination is searched, and the part of them that pays."""
 
 
 class NoDerivative(Exception):
@@ -45,56 +51,86 @@ def tangents(graph: Graph, outputs: Sequence[int], seeds: Mapping[int, Mapping[i
     NoDerivative
         if a user's function without a derivative is in the way
     """
-    tangents_of: dict[int, dict[int, int]] = {}
-    nodes = graph.nodes
+    slopes: Slopes = {}
     for k in graph.needed(outputs, seeds):
-        kind = nodes[k][0]
-        if k in seeds:
-            tangent = dict(seeds[k])
-        elif kind in _ARITHMETIC:
-            tangent = _of_two(graph, nodes[k], tangents_of)
-        elif kind == "select":
-            tangent = _of_choice(graph, k, tangents_of)
-        else:
-            tangent = {}
-            for j, factor in _partials(graph, k, lambda j: bool(tangents_of.get(j))):
-                for direction, change in tangents_of[j].items():
-                    step = graph.mul(factor, change)
-                    tangent[direction] = graph.add(tangent[direction], step) if direction in tangent else step
-        if not tangent:
+        partials = [(~d, change) for d, change in seeds[k].items()] if k in seeds else None
+        slope = dict[int, int]()
+        for j, factor in _partials(graph, k, slopes.__contains__) if partials is None else partials:
+            if graph.value(factor) != 0.0:
+                slope[j] = graph.add(slope[j], factor) if j in slope else factor
+        if slope:
+            slopes[k] = slope
+    choices = {k for k in slopes if k not in seeds and graph.nodes[k][0] == "select"}
+    order, one, first = list(slopes), graph.const(1.0), len(graph.nodes)
+    slopes |= {first + i: {k: one} for i, k in enumerate(outputs) if k in slopes}
+    users: dict[int, dict[int, None]] = {k: {} for k in order}
+    for k, slope in slopes.items():
+        for j in slope.keys() & users.keys():
+            users[j][k] = None
+    if not choices:  # what is not chosen may have no number
+        order = _by_fill(slopes, users, order) or order
+    for k in order:
+        own = slopes.pop(k)
+        for user in users.pop(k):
+            slope = slopes[user]
+            factor = slope.pop(k)
+            for j, change in own.items():
+                if user in choices:
+                    slope[j] = _of_choice(graph, user, k, slope.get(j, graph.const(0.0)), change)
+                    continue
+                step = graph.mul(factor, change)
+                slope[j] = graph.add(slope[j], step) if j in slope else step
+                if j >= 0:
+                    users[j][user] = None
+        for j in own.keys() & users.keys():
+            del users[j][k]
+    zero, found = graph.const(0.0), [slopes.get(first + i, {}) for i in range(len(outputs))]
+    return [{~j: change for j, change in slope.items() if change != zero} for slope in found]
+
+
+def _by_fill(slopes: Slopes, users: Mapping[int, Iterable[int]], nodes: Sequence[int]) -> list[int] | None:
+    """An order of elimination: always the node that leaves the fewest new products (as Markowitz has it for matrices;
+    Griewank and Walther, Evaluating Derivatives, 2008, 10.1). None where it saves little beside forwards."""
+    directions, forwards = dict[int, int](), 0
+    for k, slope in slopes.items():
+        directions[k] = 0
+        for j in slope:
+            directions[k] |= directions[j] if j >= 0 else 1 << ~j
+            forwards += directions[j].bit_count() if j >= 0 else 0
+    if forwards < _LEAST:
+        return None
+    above, below = ({k: set(near) for k, near in of.items()} for of in (slopes, users))
+
+    def fill(k: int) -> tuple[int, int]:
+        n, m = len(above[k]), len(below[k])
+        return n * m - n - m, place[k]
+
+    place = {k: i for i, k in enumerate(nodes)}
+    queue, order, products = [fill(k) for k in nodes], list[int](), 0
+    heapify(queue)
+    while queue:
+        least = heappop(queue)
+        k = nodes[least[1]]
+        if k not in below or least != fill(k):
             continue
-        tangent = {d: node for d, node in tangent.items() if nodes[node][0] != "const" or nodes[node][1] != 0.0}
-        if tangent:
-            tangents_of[k] = tangent
-    return [tangents_of.get(k, {}) for k in outputs]
+        order.append(k)
+        own, of = above.pop(k), below.pop(k)
+        products += len(own) * len(of)
+        for j in own & below.keys():
+            below[j] ^= {k}
+            below[j] |= of
+        for user in of:
+            above[user] ^= {k}
+            above[user] |= own
+        for near in (own | of) & below.keys():
+            heappush(queue, fill(near))
+    return order if products <= _PAYS * forwards else None
 
 
-def _of_two(graph: Graph, node: Node, known: Mapping[int, Mapping[int, int]]) -> dict[int, int]:
-    """Derivatives of a sum, a difference or a product."""
-    kind, a, b = node
-    first_tangent, second_tangent = known.get(a), known.get(b)
-    if not first_tangent and not second_tangent:
-        return {}
-    unit = graph.const(1.0)
-    if kind == "mul":
-        first, second = b, a
-    else:
-        first, second = unit, unit if kind == "add" else graph.const(-1.0)
-    mul, add = graph.mul, graph.add
-    tangent = {d: mul(first, change) for d, change in first_tangent.items()} if first_tangent else {}
-    if second_tangent:
-        for d, change in second_tangent.items():
-            step = mul(second, change)
-            tangent[d] = add(tangent[d], step) if d in tangent else step
-    return tangent
-
-
-def _of_choice(graph: Graph, k: int, known: Mapping[int, Mapping[int, int]]) -> dict[int, int]:
-    """Derivatives of a choice, again by choice, since the other branch may have NaN."""
-    _, condition, chosen, otherwise = graph.nodes[k]
-    zero = graph.const(0.0)
-    sides = known.get(chosen, {}), known.get(otherwise, {})
-    return {d: graph.select(condition, *(side.get(d, zero) for side in sides)) for d in {**sides[0], **sides[1]}}
+def _of_choice(graph: Graph, k: int, of: int, here: int, change: int) -> int:
+    """The derivative of a choice, again by choice, since the other branch may have NaN."""
+    _, condition, chosen, _ = graph.nodes[k]
+    return graph.select(condition, *((change, here) if of == chosen else (here, change)))
 
 
 def jacobian(graph: Graph, outputs: Sequence[int], inputs: Sequence[int]) -> list[dict[int, int]]:
@@ -104,8 +140,7 @@ def jacobian(graph: Graph, outputs: Sequence[int], inputs: Sequence[int]) -> lis
 
 
 def _partials(graph: Graph, k: int, moves: Callable[[int], bool]) -> list[tuple[int, int]]:
-    """(operand, derivative of node k with respect to it), as nodes, for operands that vary; k is no sum, product or
-    choice."""
+    """(operand, derivative of node k with respect to it), as nodes, for operands that vary."""
     node = graph.nodes[k]
     kind = node[0]
     if kind == "result":
@@ -114,6 +149,12 @@ def _partials(graph: Graph, k: int, moves: Callable[[int], bool]) -> list[tuple[
     if kind in _CONSTANT or kind == "call" or not moving:
         return []
     one = graph.const(1.0)
+    if kind in SUMS:
+        a, b = node[1:]
+        factors = (b, a) if kind == "mul" else (one, one if kind == "add" else graph.const(-1.0))
+        return [(j, factor) for j, factor in zip((a, b), factors, strict=True) if j in moving]
+    if kind == "select":
+        return [(j, one) for j in moving if j != node[1]]
     if kind == "arctan2":
         y, x = node[1], node[2]
         scale = graph.node("rcp", graph.add(graph.mul(x, x), graph.mul(y, y)))

@@ -80,7 +80,7 @@ _OTHERS = frozenset({"call", "result", "lane"})
 """Kinds whose nodes have more than operands."""
 
 
-_SUMS = frozenset({"add", "sub", "mul"})
+SUMS = frozenset({"add", "sub", "mul"})
 
 
 def operands(node: Node) -> tuple[int, ...]:
@@ -314,7 +314,7 @@ class Graph:
                     continue
                 node = nodes[k]
                 kind = node[0]
-                if kind in _SUMS:  # most of them
+                if kind in SUMS:  # most of them
                     if not (given and k in given):
                         _, a, b = node
                         if not done[b]:

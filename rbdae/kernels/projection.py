@@ -40,7 +40,7 @@ from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.rows import dropped_residual
 from rbdae.kernels.entry import entry
-from rbdae.kernels.linear.saddle import SUSPENDED, factorise, reduce_bodies, reduce_gradients, solve_saddle
+from rbdae.kernels.linear.saddle import SUSPENDED, add_joints, factorise, reduce_bodies, reduce_gradients, solve_saddle
 from rbdae.kernels.memory import (
     constraint_side,
     head,
@@ -146,6 +146,18 @@ def unclosed(m: Memory, t: float, y: Array) -> None:
     reduce_bodies(m, 0)
     reduce_gradients(m, 0)
     open_joints(m)
+
+
+def onto_joints(m: Memory, t: float, y: Array) -> Array:
+    """The change of the velocities at (t, y) by (62, V), for joints without drives."""
+    unclosed(m, t, y)
+    w = solution(m)
+    collect_velocities(m, w)
+    before = w.copy()
+    constraint_side(m)[: head(m).n_la] = 0.0
+    factorise(m, 0)
+    add_joints(m)
+    return w - before
 
 
 def start_step(m: Memory, u: Array, a: float) -> None:

@@ -25,6 +25,7 @@ from rbdae.multibody.code.rates_jacobian import RatesCode, rates_code
 from rbdae.multibody.code.recorded_factors import Wanted as FactorsWanted
 from rbdae.multibody.code.recorded_factors import factors_of
 from rbdae.multibody.code.traced import Tally, TracedKernel, traced
+from rbdae.multibody.elements.step_elements import apply_to
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.in_python import Recorded, in_python
 from rbdae.multibody.recorded.recording import Pattern
@@ -338,7 +339,7 @@ def _step(
     """All of a step in one function, where its kernels are short and call nothing of the user."""
     if newton is None or advance is None or newton.code.functions or advance.code.functions:
         return None
-    if newton.code.n_nodes + advance.code.n_nodes > LONGEST_STEP:
+    if newton.code.n_nodes + advance.code.n_nodes > LONGEST_STEP or apply_to(workspace, scheme.newton):
         return None
     kernel, size = ImplicitStep(scheme.newton, scheme.advance), workspace.layout.n
     shapes: Shapes = {"y": (size,), "yd": (2 * n + SAYS,), "out": (size,)}

@@ -30,6 +30,7 @@ from rbdae.multibody.system.model import Model
 from rbdae.multibody.system.parameters import Changed, changed
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.constant_mass import ConstantMass
+from rbdae.problem.contract import Solvable
 from rbdae.problem.driven import (
     Inputs,
     asked,
@@ -75,7 +76,7 @@ def _by_time(
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Problem:
+class Problem(Solvable):
     """Residual F(t, y, yd) = 0 (and yd = f(t, y) for ODE kinds) of a system, with analytic Jacobians.
 
     Made by `rbdae.formulate`. Not thread-safe: the kernels share one working memory; make one problem per thread, for

@@ -50,8 +50,8 @@ class Simulator:
     Inputs are constant within a step. With solvers of the package ``"rbdae"`` that have an error estimate, such as
     ``"rbdae:dop853"``, and a problem that no switch changes on its way, a step runs in a compiled loop that stays from
     step to step: it keeps its step size, and the rates at the end of a step where the inputs stay. All other solvers
-    begin again in each step, and give the same answers: 2 ms a step by one-step methods where the loop takes 20 to
-    40 us, 2 to 70 ms by multistep methods, which begin with order 1 (``docs/inputs.md``).
+    begin again in each step, and give the same answers at many times the cost, most of all multistep methods, which
+    begin with order 1 (``docs/inputs.md`` has times).
 
     Parameters
     ----------

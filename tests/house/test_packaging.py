@@ -120,6 +120,20 @@ def test_the_wheel_has_the_packages_with_their_types(wheel):
     assert not [n for n in names if not n.startswith(("rbdae/", "rbdae-", *(f"{name}/" for name in FURTHER)))]
 
 
+def test_the_extra_of_all_solvers_asks_where_there_are_wheels_for_what_each_extra_asks(wheel):
+    """Seen: hatchling resolves ``rbdae[sundae]; condition`` to what the extra has, without the condition."""
+    lines = zipfile.ZipFile(wheel).read(f"rbdae-{rbdae.__version__}.dist-info/METADATA").decode().splitlines()
+    asked = [line.removeprefix("Requires-Dist: ") for line in lines if line.endswith("extra == 'solvers'")]
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    single = [line for name in ("sundae", "assimulo", "solve-dae") for line in extras[name]]
+    assert sorted(line.partition(";")[0].replace("_", "-") for line in asked) == sorted(
+        line.replace("_", "-") for line in single
+    )
+    conditions = {line.partition(">=")[0]: line.partition(";")[2] for line in asked}
+    assert "platform_machine != 'aarch64'" in conditions["scikit-sundae"]
+    assert "sys_platform != 'darwin'" in conditions["assimulo-testing"]
+
+
 def test_the_wheel_works_in_an_environment_of_its_own(wheel, tmp_path):
     """Installed by pip beside the other packages of this environment, without the checkout; an item of a paper runs."""
     there = tmp_path / "env"

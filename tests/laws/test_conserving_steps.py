@@ -3,6 +3,7 @@ step in one function, linear cost. The laws over all schemes: tests/laws/test_co
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import cases
@@ -12,7 +13,7 @@ import pytest
 from conserving import Body, DirectorOracle, Oracle, left, rotation
 from conserving_systems import JOINTS, chain, hinge, relative_energy, spring
 from scipy.spatial.transform import Rotation
-from test_conserving import problem_of, run
+from test_conserving import SCHEMES, problem_of, run
 
 import rbdae
 from rbdae.forces import SpringDamper
@@ -309,6 +310,61 @@ def test_iterations_by_elements_are_those_of_the_whole_model(scheme, build):
     one, two = (run(problem_of(build(), scheme, code=code), scheme, 0.02, 0.01) for code in ("auto", "plain"))
     assert one.stats.evaluations == two.stats.evaluations
     np.testing.assert_allclose(one.y, two.y, rtol=0, atol=1e-12 * np.abs(two.y).max())
+
+
+def _coupled(scheme: str) -> rbdae.System:
+    """20 hinged bodies, with springs where the scheme has them."""
+    system = chain("revolute", 20, springs=False)
+    for a, b in [*pairwise(system.bodies)][::3] if SCHEMES[scheme].springs else ():
+        system.add_force(SpringDamper(a, b, stiffness=200.0, length=1.0, at_a=(0.3, 0.5, 0.0), at_b=(0.0, 0.7, 0.2)))
+    return system
+
+
+LONG = [(scheme, what) for scheme in SCHEMES for what in ("chain", "ladder")]
+BY_DAY = [("QUAT.VI", "ladder"), ("MIDPOINT (326)", "chain")]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "what"), [pytest.param(*case, marks=[pytest.mark.nightly] * (case not in BY_DAY)) for case in LONG]
+)
+def test_fifty_steps_by_elements_are_those_of_the_whole_model(scheme, what):
+    """Code with the numbers folded in has no elements. Momenta are differences of positions over the step, so that the
+    rounding of these adds eps |q| m / h to them in each of n steps; ten times that, as motions that are near each other
+    part."""
+    n, h, runs = 50, 0.01, []
+    for code in ("auto", "folded"):
+        system = _coupled(scheme) if what == "chain" else rbdae.models.n_four_bar(10)
+        problem = problem_of(system, scheme, code=code)
+        runs.append(run(problem, scheme, n * h, h))
+        assert runs[-1].success and runs[-1].stats.code == {"auto": "machine"}.get(code, code)
+    one, two = runs
+    size = np.abs(two.y[:, problem.layout.q]).max() * max(body.mass for body in system.bodies)
+    assert one.stats.fallbacks == 0
+    np.testing.assert_allclose(one.y, two.y, rtol=0, atol=10 * n * np.finfo(float).eps * size / h)
+
+
+def _row(mass: float) -> rbdae.System:
+    """20 bodies with ball joints."""
+    system = rbdae.System()
+    before = system.ground
+    for k in range(20):
+        given = {"mass": mass, "inertia": np.array((1.0, 1.2, 1.4)) * mass, "position": (k + 0.5, 0.0, 0.0)}
+        body = system.add_body(f"link{k}", **given, angular_velocity=(0.1 * (k % 3), 0.2, 0.3))
+        system.add_joint(Spherical(before, body, at_a=(0.5 if k else 0.0, 0, 0), at_b=(-0.5, 0, 0)))
+        before = body
+    return system
+
+
+def test_bodies_that_are_too_light_for_the_pivots_of_elements():
+    """The guard on the growth of 1 / pivot lets plain code of the whole model take the step. The motion does not depend
+    on the unit of mass."""
+    runs = [run(_row(mass), "QUAT.EM-R", 0.02, 0.01) for mass in (1.0, 1e-22)]
+    one, two = runs
+    assert one.success and one.stats.fallbacks == 0
+    assert two.success and two.stats.fallbacks == two.stats.evaluations > 0
+    q = one.problem.layout.q
+    np.testing.assert_allclose(two.y[:, q], one.y[:, q], rtol=0, atol=1e-13 * np.abs(one.y[:, q]).max())
+    np.testing.assert_allclose(two.y[:, q.stop :] * 1e22, one.y[:, q.stop :], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("build", [_welded, rbdae.models.n_four_bar], ids=["welds", "windows"])

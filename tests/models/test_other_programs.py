@@ -1,7 +1,8 @@
-"""Joints and loops against MSC ADAMS and Dymola: a few numbers of their published results, see docs/validation.md."""
+"""Mechanisms against other programs and a closed form: a few of their published numbers, see docs/validation.md."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -13,10 +14,10 @@ import rbdae
 from rbdae.joints import Cylindrical, Prismatic, Revolute, Rod, Spherical, Universal
 
 
-def run(system: rbdae.System, t_end: float, formulation: str = "null-space") -> rbdae.Solution:
+def run(system: rbdae.System, t_end: float, formulation: str = "null-space", tol: float = 1e-10) -> rbdae.Solution:
     """At a tolerance far below that of the other programs."""
     problem = rbdae.formulate(system, formulation, redundant="minimum-norm")
-    solution = rbdae.solve(problem, (0.0, t_end), solver="rbdae:dop853", rtol=1e-10, atol=1e-10, projection=True)
+    solution = rbdae.solve(problem, (0.0, t_end), solver="rbdae:dop853", rtol=tol, atol=tol, projection=True)
     assert solution.success
     return solution
 
@@ -119,3 +120,156 @@ def test_dymola_double_pendulum():
     wanted = (-2.31792856, 4.0941102, -1.73649167, -0.0503767046)
     turns = np.round((np.array(found) - wanted) / (2 * math.pi)) * (2 * math.pi) * np.array((1, 0, 1, 0))
     np.testing.assert_allclose(found - turns, wanted, rtol=0, atol=2e-4)
+
+
+# ---------------------------------------------------------------- SD/FAST, reactions at given states
+
+
+# slide, first pin, ball, second pin; their rates; for each of the four bodies the torque and the force of its joint at
+# the joint's point, in its own frame; the printed digits
+SD_FAST: dict[str, tuple[Any, ...]] = {
+    "at rest": (
+        (0, 0, (0, 0, 0), 0), (0, (0, 0, 0), 0), (
+            ((0, 0, 68.6), (0, 784, 0)), ((0, 0, 0), (0, 686, 0)),
+            ((0, 0, 0), (0, 490, 0)), ((0, 0, 0), (0, 294, 0)),
+        ),
+    ),
+    "turned": (
+        (1, 0.5, (0.2, -0.1, 2), -0.5), (0, (0, 0, 0), 0), (
+            ((1.647327, 0.783211, 34.088183), (0, 359.274099, 3.34238)),
+            ((1.688077, 0.351125, 0), (55.399123, 267.45557, 3.34238)),
+            ((0, 0, 0), (-17.757553, 174.663042, -11.383057)),
+            ((0.91089, 0.082353, 0), (-13.977214, 74.444715, 4.943682)),
+        ),
+    ),
+    "turning": (
+        (0, 0, (0, 0, 0), 0), (1, (3, 4, 2), 5), (
+            ((-13.549253, 2.723897, -6.355912), (0, 34, -27.088584)),
+            ((-10.840395, 0.015039, 0), (-0.440882, -64, -27.088584)),
+            ((0, 0, 0), (0.692814, -256, -27.088584)),
+            ((3.27693, -0.281928, 0), (3.796164, -372, 21.472977)),
+        ),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("state", SD_FAST)
+def test_sd_fast_tree(state):
+    """Reactions at a state, which SD/FAST computed for Simbody's Simbody/tests/TestMobilizerReactionForces.cpp: a
+    slider, a body on a pin, one on a ball joint, one on a pin, with products of inertia. Simbody meets them to 1e-5."""
+    (slide, first, ball, second), (first_rate, ball_rate, second_rate), wanted = SD_FAST[state]
+    system, z, inertia = rbdae.System(gravity=(0, -9.8, 0)), np.array((0, 0, 1.0)), 0.09 * np.eye(3) + 0.01
+    turns = ("z", first, z, first_rate), ("ZXY", ball, None, ball_rate), ("z", second, z, second_rate)
+    R, w, end, v = np.eye(3), np.zeros(3), np.array((slide + 0.1, 0.1, 0)), np.zeros(3)
+    bodies = [system.add_body("b0", mass=10.0, inertia=inertia, position=(slide, 0, 0), velocity=v)]
+    system.add_joint(Prismatic(system.ground, bodies[0], axis_a=(1, 0, 0), axis_b=(1, 0, 0), name="j0"))
+    for k, (order, angles, axis, rate) in enumerate(turns, 1):
+        w = w + R @ (rate if axis is None else rate * axis)  # rates are in the frame before
+        R = R @ Rotation.from_euler(order, angles).as_matrix()
+        arm = R @ (0, 0.2, 0)
+        at = {"at_a": (0.1, 0.1, 0) if k == 1 else (0, 0.2, 0), "at_b": (0, -0.2, 0), "name": f"j{k}"}
+        bodies.append(
+            system.add_body(
+                f"b{k}",
+                mass=(20.0, 20.0, 30.0)[k - 1],
+                inertia=inertia,
+                position=end + arm,
+                orientation=R,
+                velocity=v + np.cross(w, arm),
+                angular_velocity=R.T @ w,
+            )
+        )
+        joint = Spherical(*bodies[-2:], **at) if axis is None else Revolute(*bodies[-2:], axis_a=z, axis_b=z, **at)
+        system.add_joint(joint)
+        end, v = end + 2 * arm, v + 2 * np.cross(w, arm)
+    problem = rbdae.formulate(system, "index-0", consistent="check")
+    reactions = problem.reactions(0.0, problem.y0)
+    for k, body in enumerate(bodies):
+        found = reactions[f"j{k}"][body.name]
+        np.testing.assert_allclose(
+            (found.torque @ body.rotation, found.force @ body.rotation), wanted[k], rtol=0, atol=6e-7
+        )
+
+
+# ---------------------------------------------------------------- MotionGenesis, the IVP test set, Bennett
+
+
+def test_motion_genesis_babyboot():
+    """A plate that turns about the axis of a pendulum, 10 s, unstable: Drake's multibody/benchmarks/chaotic_babyboot,
+    whose four runs (three of MotionGenesis, one of MATLAB's ode45) agree to seven digits in angles, six in rates."""
+    system, down = rbdae.System(gravity=(0, 0, -9.81)), np.array((0, 0, -1.0))
+    swing, tilt = (Rotation.from_euler(axis, angle, degrees=True) for axis, angle in (("x", 90), ("z", 1)))
+    rest = {"velocity": (0, 0, 0), "angular_velocity": (0, 0, 0)}
+    moments = ((5e-6, 5e-6, 1e-6), 0.01, 0.075, swing), ((2.5e-4, 5e-5, 2e-4), 0.1, 0.2, swing * tilt)
+    rod, plate = (
+        system.add_body(f"b{k}", mass=mass, inertia=J, position=swing.apply(arm * down), orientation=R, **rest)
+        for k, (J, mass, arm, R) in enumerate(moments)
+    )
+    hinge, long = {"axis_a": (1, 0, 0), "axis_b": (1, 0, 0)}, {"axis_a": (0, 0, 1), "axis_b": (0, 0, 1)}
+    system.add_joint(Revolute(system.ground, rod, at_b=-0.075 * down, **hinge, name="A"))
+    system.add_joint(Revolute(rod, plate, at_a=0.125 * down, **long, name="B"))
+    joints = run(system, 10.0, "index-0", 1e-13).joints
+    found = [getattr(joints[name], of)[-1] for of in ("angle", "rate") for name in "AB"]
+    wanted = (*np.radians((-61.312983340691 - 90, -929.47789677244 - 1)), -6.7440081040646, -2.7795690128833)
+    # the four runs differ by 3e-8 and 2e-7 rad, 3e-7 and 7e-6 rad/s
+    assert (np.abs(np.subtract(found, wanted)) < (1e-8, 5e-8, 5e-8, 1e-6)).all()
+
+
+# stars' first positions, and x and y of all at the end
+PLEIADES = ((3, 3), (3, -3), (-1, 2), (-3, 0), (2, 0), (-2, -4), (2, 4))
+PLEIADES_AT_3 = (
+    (0.3706139143970502, 3.237284092057233), (-3.222559032418324, 0.659709145577531),
+    (0.3425581707156584, 1.562172101400631), (-0.7003092922212495, -3.943437585517392),
+    (-3.27138097397255, 5.225081843456543), (-2.59061243497747, 1.198213693392275),
+    (-0.2429682344935824, 1.09144924042898),
+)  # fmt: skip
+
+
+def test_pleiades():
+    """Seven stars of masses 1 to 7 that attract each other in a plane, G = 1: the reference at t = 3 of [IVP]."""
+    system, rates = rbdae.System(), {3: (0, -1.25, 0), 4: (0, 1, 0), 5: (1.75, 0, 0), 6: (-1.5, 0, 0)}
+    stars = [
+        system.add_body(
+            f"b{k}",
+            mass=k + 1,
+            inertia=(1, 1, 1),
+            position=(*at, 0),
+            velocity=rates.get(k, (0, 0, 0)),
+            angular_velocity=(0, 0, 0),
+        )
+        for k, at in enumerate(PLEIADES)
+    ]
+    for a, b in itertools.combinations(stars, 2):
+        strength = a.mass * b.mass
+        system.add_force(rbdae.forces.SpringDamper(a, b, force=lambda t, r, rate, s=strength: s / r**2))
+    solution = run(system, 3.0, "index-0", 1e-13)
+    found = np.array([solution.states[star.name].position[-1] for star in stars])
+    np.testing.assert_allclose(found[:, :2], np.reshape(PLEIADES_AT_3, (2, 7)).T, rtol=0, atol=1e-10)
+
+
+def test_bennett():
+    """Angles th between links and twists al of axes, in the frames of Denavit and Hartenberg (Bennett 1903):
+    tan(th1/2) tan(th2/2) = sin((al2 + al1)/2) / sin((al2 - al1)/2) and th1 + th3 = th2 + th4 = 2 pi."""
+    side, up = np.array((math.cos(1.0), math.sin(1.0), 0)), np.array((0, 0, 0.5))
+    corners = [np.array((1.0, 0, 0)), side + up, np.array((-1.0, 0, 0)), up - side]
+    along = [corners[(k + 1) % 4] - corners[k] for k in range(4)]
+    axes = [sign * np.cross(along[k - 1], along[k]) for k, sign in enumerate((1, -1, -1, 1))]
+
+    def turned(a: Any, b: Any, about: Any) -> float:
+        """The angle from a to b."""
+        return math.atan2(np.cross(a, b) @ about / np.linalg.norm(about), a @ b)
+
+    twists = [turned(axes[k], axes[(k + 1) % 4], along[k]) for k in range(4)]
+    start = [turned(along[k - 1], along[k], axes[k]) for k in range(4)]
+    system = rbdae.System(gravity=(0, 0, -9.81))
+    links = [system.ground, *(bar(system, corners[k], along[k], 1.0, 0.2, 0.01, name=f"b{k}") for k in (1, 2, 3))]
+    for k, p in enumerate(corners):
+        before, after = links[k - 1], links[k]
+        ends = {"at_a": p - before.position, "at_b": p - after.position, "axis_a": axes[k], "axis_b": axes[k]}
+        system.add_joint(Revolute(before, after, **ends, name=f"h{k}"))
+    solution = run(system, 4.0, "index-0")
+    th = [start[k] + solution.joints[f"h{k}"].angle for k in range(4)]
+    wanted = math.sin((twists[1] + twists[0]) / 2) / math.sin((twists[1] - twists[0]) / 2)
+    assert np.ptp(th[0]) > 3.0
+    np.testing.assert_allclose(np.tan(th[0] / 2) * np.tan(th[1] / 2), wanted, rtol=1e-11)
+    np.testing.assert_allclose(np.sin((th[0] + th[2], th[1] + th[3])), 0.0, rtol=0, atol=1e-11)

@@ -41,10 +41,10 @@ def test_times_are_those_of_the_callbacks(load):
     assert internals.memory_bytes(problem) > 8 * problem.n
 
 
-SCRIPTS = ("callbacks", "chain", "charts", "closed_loops", "conserving", "first_use", "loops", "reading", "which")
+SCRIPTS = ("callbacks", "chain", "charts", "closed_loops", "conserving", "first_use", "inputs", "loops")
 
 
-@pytest.mark.parametrize("name", [*SCRIPTS, pytest.param("ida_by_hand", marks=needs_numba)])
+@pytest.mark.parametrize("name", [*SCRIPTS, "reading", "which", pytest.param("ida_by_hand", marks=needs_numba)])
 def test_every_script_can_be_imported(name, load):
     assert callable(load(name).main)
 

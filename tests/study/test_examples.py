@@ -74,10 +74,15 @@ def _numbers(text):
     return [float(number) for number in re.findall(r"-?\b\d+(?:\.\d+)?(?:e-?\d+)?", text)]
 
 
-def test_the_recipes_print_their_numbers(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("page", ("recipes", "by-hand"))
+def test_the_blocks_of_a_page_print_their_numbers(page, tmp_path, monkeypatch, capsys):
     """In one process, in the order of the page: every number that a line of it prints stands behind the line."""
-    text = (FOLDER.parent / "docs/recipes.md").read_text(encoding="utf-8")
-    names = {"__name__": "recipes"}
+    text = (FOLDER.parent / f"docs/{page}.md").read_text(encoding="utf-8")
+    for code in re.findall(r"^```c\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        pytest.importorskip("scikits_odes", reason="its build has SUNDIALS' headers and a compiler")
+        (tmp_path / "loop.c").write_text(code, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": page}
     for k, snippet in enumerate(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)):
         path = tmp_path / f"recipe{k}.py"  # laws are recorded from their source
         path.write_text(snippet, encoding="utf-8")

@@ -78,8 +78,8 @@ def test_a_missing_compiler_is_named_with_its_install_command(monkeypatch):
 
 @needs_gcc
 def test_a_run_says_times_ratios_and_errors_of_c(tmp_path, capsys):
-    file = tmp_path / "peers.json"
-    command.main(["--quick", "--case", "heavy_top", "--peer", "c", "--json", str(file)])
+    file, page = tmp_path / "peers.json", tmp_path / "peers.md"
+    command.main(["--quick", "--case", "heavy_top", "--peer", "c", "--json", str(file), "--markdown", str(page)])
     found = json.loads(file.read_text())
     (case,) = found["cases"]
     assert case["references differ"] < 1e-10 and not found["missing"]
@@ -90,3 +90,4 @@ def test_a_run_says_times_ratios_and_errors_of_c(tmp_path, capsys):
     assert errors[0] > 1e-4 and errors[-1] < 1e-9
     assert found["calls"][0]["function"] == "right-hand side" and found["calls"][0]["seconds"] > 0.0
     assert "| C by hand: DOP853 |" in capsys.readouterr().out
+    assert found["machine"]["date"] in page.read_text() and "| C by hand: DOP853 |" in page.read_text()

@@ -39,6 +39,7 @@ from rbdae.kernels.constraints.primitives import (
 )
 from rbdae.kernels.constraints.rows import dropped_residual
 from rbdae.kernels.memory import drives, elements, head, multipliers, newton_order, primitives, states
+from rbdae.kernels.projection import onto_joints
 from rbdae.kernels.records import DIRECTOR_RATE
 
 NOISE = 1e-10
@@ -204,35 +205,31 @@ def advance(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: typ
     r = u[head(m).n_body_unknowns + head(m).n_rows]
     if kind.at_start:
         _finish(step)
+    write_bodies(step, r, out)
+    _advance_windings(step, out)
+
+
+def write_bodies(step: Step, r: Any, out: Array) -> None:
+    """The bodies at t + r h to a state."""
     for body in step.bodies:
-        q, v = body.o.iq, head(m).n_q + body.o.iv
+        q, v = body.o.iq, head(step.m).n_q + body.o.iv
         parts = zip(body.position(r), body.end(r), strict=True)
         for at, (translation, rotation) in zip((q, v), parts, strict=True):
             write_body(body.o, translation, rotation, out, at)
-    _advance_windings(step, out)
 
 
 def _finish(step: Any) -> None:
     """The momenta at the end of a step of QUAT.VI, on the constraints: M dv + G^T nu = 0, G (v + dv) = 0 at z1."""
     m = step.m
-    for body, both in zip(step.bodies, step.forces(), strict=True):
-        body.finish(*both)
+    for body, (weight, forces) in zip(step.bodies, step.forces(), strict=True):
+        body.take_momenta(body.finish(weight, forces, body.torque(forces)))
     if not len(step.mu):
         return
-
-    def rows(x: Array) -> Array:
-        """With x = (dv, nu)."""
-        forces = joint_forces(m, step.end, x[head(m).n_body_unknowns :])
-        changes = [body.momenta_of(x[own], f) for body, own, f in zip(step.bodies, step.own, forces, strict=True)]
-        moved = [body.moved(body.rates + x[own]) for body, own in zip(step.bodies, step.own, strict=True)]
-        put(m, step.end, moved)
-        return np.concatenate([*changes, joint_rows(m, 1)])
-
-    n = head(m).n_body_unknowns + head(m).n_rows
-    x = m.recorder.with_inputs("change", np.zeros(n))
-    c = correction(m, rows(x), units(x), -rows(np.zeros(n, dtype=object)))
-    for body, own in zip(step.bodies, step.own, strict=True):
-        body.change(c[own])
+    y = np.zeros(head(m).n_q + head(m).n_v, dtype=object)
+    write_bodies(step, 1.0, y)
+    change = onto_joints(m, step.t + step.h, y)
+    for body in step.bodies:
+        body.change(change[body.o.iv :][: body.o.nt + body.o.nr])
 
 
 def _advance_windings(step: Step, out: Array) -> None:

@@ -35,7 +35,7 @@ import numpy as np
 from rbdae._arrays import cross
 from rbdae.graph.functions import Array, sqrt
 from rbdae.kernels.conserving.bodies import Rodrigues, quotient
-from rbdae.rotations.vectors import axial, skew
+from rbdae.rotations.vectors import axial, product
 
 
 def mean_moment(N: Array, e0: Any, e: Array) -> Array:
@@ -64,36 +64,25 @@ class Variational(Rodrigues):
         """What the balance lacks from the frame of the other schemes, times I - b^."""
         return super().lacking(np.concatenate([rows[:-3], rows[-3:] - cross(self.b, rows[-3:])]))
 
-    def finish(self, weight: Array, joints: Array) -> None:
+    def finish(self, weight: Array, joints: Array, torque: Array) -> Array:
         """P1 = P0 + h w + j / h and y1 at the end, from the forces of the step: R1 (y1 - ..) = R0 (y0 + ..)."""
-        self.P1 = self.P0 + self.o.weight * self.h + quotient(joints[0], self.h)
+        P1 = self.P0 + self.o.weight * self.h + quotient(joints[0], self.h)
         e0, dR = 1.0 / sqrt(self.n2), self.C * 2.0 + np.eye(3)
         e, N = self.b * e0, self.R0.T @ weight[1:].T
-        y = self.R0.T @ self.torque(joints) * 0.5 + self.c + mean_moment(N, e0, e) * 0.25
-        self.y1 = quotient(dR.T @ y + mean_moment(dR.T @ N, e0, -e) * 0.25, self.h) * 2.0
+        y = self.R0.T @ torque * 0.5 + self.c + mean_moment(N, e0, e) * 0.25
+        return np.concatenate([P1, quotient(dR.T @ y + mean_moment(dR.T @ N, e0, -e) * 0.25, self.h) * 2.0])
 
-    @property
-    def rates(self) -> Array:
-        """(v, Om) that belong to P1 and y1, or Om of a body with a pivot."""
-        Om = self.o.inertia_inverse @ self.y1
-        return np.concatenate([self.P1 / self.o.mass, Om]) if self.o.nt == 3 else Om
+    def take_momenta(self, end: Array) -> None:
+        """P1 and y1."""
+        self.P1, self.y1 = end[:3], end[3:]
 
-    def moved(self, rates: Array) -> Array:
-        """The rates of the natural coordinates at the end that belong to (v, Om)."""
-        v = rates[:-3] if self.o.nt == 3 else np.zeros(3, dtype=object)
-        return np.vstack([v, ((self.R0 + self.R0 @ self.C * 2.0) @ skew(rates[-3:])).T])
-
-    def momenta_of(self, rates: Array, forces: Array) -> Array:
-        """M (v, Om) less natural forces (4, 3) at the end."""
-        R1 = self.R0 + self.R0 @ self.C * 2.0
-        turning = self.o.inertia @ rates[-3:] - axial(R1.T @ forces[1:].T)
-        return np.concatenate([rates[:-3] * self.o.mass - forces[0], turning]) if self.o.nt == 3 else turning
-
-    def change(self, rates: Array) -> None:
-        """The momenta of a change of (v, Om) are added."""
+    def change(self, velocities: Array) -> None:
+        """The momenta of a change of (xdot, qdot), or qdot of a body with a pivot, are added."""
+        q, _ = self.end(1.0)
+        turning = product(q * np.array([1.0, -1.0, -1.0, -1.0]), velocities[-4:])[1:] * 2.0
         if self.o.nt == 3:
-            self.P1 = self.P1 + rates[:-3] * self.o.mass
-        self.y1 = self.y1 + self.o.inertia @ rates[-3:]
+            self.P1 = self.P1 + velocities[:3] * self.o.mass
+        self.y1 = self.y1 + self.o.inertia @ turning
 
     def position(self, r: Any) -> tuple[Array, Array]:
         """x, and P, which is linear in time."""

@@ -2,7 +2,7 @@
 
 `solve_columns` has the factors that `rbdae.kernels.linear.saddle` has left, with w = N beta + Pi s of each body and
 forces N^T f - Z s along beta, Z = N^T M Pi. These matrices belong to no column, so they are made once: the solution for
-one vector in every column would have up to 1.8 times the operations.
+one vector in every column would make them again each time.
 """
 
 from __future__ import annotations

@@ -21,7 +21,6 @@ from rbdae.machine.elements import Elements, Kind, Place, Result, Run
 from rbdae.multibody.elements.element_groups import Group
 from rbdae.multibody.elements.element_kinds import ElementNumbers
 from rbdae.multibody.elements.element_recording import DIRECTORS, Motion, Recorded, keeps_directors, kept_directors
-from rbdae.multibody.elements.elimination_elements import elimination
 from rbdae.multibody.elements.rhs_elements import Assembling, add_all, groups_of_few_kinds
 from rbdae.multibody.elements.rhs_recording import Joint
 from rbdae.multibody.elements.stored_joints import StoredJoints
@@ -86,13 +85,7 @@ class _Closing(Assembling):
     def step(self) -> Elements:
         """Those of `rbdae.kernels.projection.step`."""
         kinds, runs = list[Kind](), list[Run]()
-        n = len(self._joints.kinds)
-        first = [self._loosened(body) for body in self._of_bodies]
-        add_all(kinds, runs, first + [self._joint(k) for k in range(n)] + self._joints.between())
-        more, solving = elimination(self._work, len(kinds))
-        kinds += more
-        runs += solving
-        add_all(kinds, runs, [self._pushed(k) for k in range(n)])
+        self._add_joints(kinds, runs, [self._loosened(body) for body in self._of_bodies])
         add_all(kinds, runs, [self._moved(body) for body in self._of_bodies])
         return Elements(kinds, runs, (self._work.cleared, 0), self._work.size, self._joints.numbers.tape())
 

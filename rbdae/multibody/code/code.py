@@ -212,4 +212,4 @@ def _written(made: CodeText) -> Written:
     text, data = made.write()
     beside = made.length.to_bytes(8, "little") + bytes([made.guarded]) + data.to_bytes()
     level = _level(made)
-    return Written(text, level, made.length < LEAST_NODES, beside, passes=level > 1)
+    return Written(text, level, made.length < LEAST_NODES, beside, passes=level > 1 or made.loops)

@@ -48,12 +48,14 @@ class CodeText:
     made_of : all that they depend on
     length : nodes of the recording, or of one element of each kind
     guarded : whether it holds only where conditions fall as they did in the recording
+    loops : whether it has loops whose variables are in memory until passes of LLVM have been over them
     """
 
     write: Callable[[], tuple[str, Data]]
     made_of: object
     length: int
     guarded: bool
+    loops: bool = False
 
 
 def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern | None) -> CodeText:
@@ -135,7 +137,7 @@ def _by_elements(found: Elements, entries: Sequence[str]) -> CodeText:
     text = "\n".join([*(line for line in declared if line not in solved), body, *entries, solved])
     data, length = Data.on_tape(indices, found.tape, found.size), sum(kind.length for kind in found.kinds)
     is_guarded = found.solving is not None or any(kind.guards for kind in found.kinds)
-    return CodeText(lambda: (text, data), (text, data.to_bytes()), length, is_guarded)
+    return CodeText(lambda: (text, data), (text, data.to_bytes()), length, is_guarded, found.solving is not None)
 
 
 def _not_zero(recording: Recording, n_columns: int) -> Pattern:

@@ -191,16 +191,9 @@ class Assembling:
             before, ran = self._reduced.before(len(kinds))
             kinds += before
             runs += ran
-        n = len(self._joints.kinds)
         once = [*map(self._force, self._forces)]
         once += [self._body(*body) for body in self._bodies]
-        once += [self._joint(k) for k in range(n)]
-        once += self._joints.between()
-        add_all(kinds, runs, once)
-        more, solving = elimination(self._work, len(kinds))
-        kinds += more
-        runs += solving
-        add_all(kinds, runs, [self._pushed(k) for k in range(n)])
+        self._add_joints(kinds, runs, once)
         add_all(kinds, runs, [self._balanced(*body) for body in self._internal])
         if self._reduced is not None:
             add_all(kinds, runs, self._reduced.after())
@@ -212,6 +205,15 @@ class Assembling:
             of.gives("out", of.reads("yd", 1) - of.reads("out", 1))
             add_all(kinds, runs, [of.kind(most=1)])  # lanes would do some twice
         return Elements(kinds, runs, (self._work.cleared, 0), self._work.size, self._joints.numbers.tape())
+
+    def _add_joints(self, kinds: list[Kind], runs: list[Run], before: list[Kind]) -> None:
+        """What is `before` the joints, and these, until they have changed the accelerations."""
+        n = range(len(self._joints.kinds))
+        add_all(kinds, runs, before + [self._joint(k) for k in n] + self._joints.between())
+        more, solving = elimination(self._work, len(kinds))
+        kinds += more
+        runs += solving
+        add_all(kinds, runs, [self._pushed(k) for k in n])
 
     def _directors(self, group: Group) -> Kind:
         body = Recorded(self._workspace, group)
