@@ -82,7 +82,7 @@ class SolverTable(Table[SolverInfo]):
         return [("solver", "version", "takes", "what it is"), *body]
 
     def notes(self) -> list[str]:
-        """What is missing."""
+        """The packages that are missing, and how to get them."""
         missing = {s.package: s.install for s in self if not s.available}
         return [f"{package} is missing: run {install}" for package, install in missing.items()]
 
