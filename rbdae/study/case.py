@@ -182,6 +182,8 @@ def cases(
     charts = _known("rotations", "rotation", rotations, CHARTS)
     speeds = _known("velocities", "velocity", velocities, {v for _, _, v in pairings()})
     listed = installed_solvers() if solvers is None else _check.listed("solvers", solvers)
+    if strange := [name for name in listed if not isinstance(name, str)]:
+        raise TypeError(f"solvers must be names such as 'scipy:RK45', got {_check.show(strange[0])} among them")
     methods = {name: find_method(name)[1] for name in listed}
     if options is not None and not isinstance(options, Mapping):
         raise TypeError(f"options must be a dictionary by the names of solvers, got {_check.show(options)}")
