@@ -5,6 +5,8 @@ It is recorded, written as text and compiled; or found on disk by its structure,
 
 from __future__ import annotations
 
+import hashlib
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
@@ -36,6 +38,11 @@ seconds (docs/decisions.md)."""
 _FINE, _USUAL = 1500, 50_000
 """Nodes up to which LLVM's passes pay, and those that are usual; beyond, code that is written down as it comes is twice
 as slow and there in a fifth of the time (docs/decisions.md)."""
+
+_TEXTS = OrderedDict[bytes, tuple[str, Data]]()
+"""What has been written lately, by all that it depends on: forms have readings in common."""
+
+_MOST_TEXTS = 16
 
 _RECORDED, _RECORDED_A_BODY, _MOST_RECORDED = 200_000, 4_000, 600_000
 """Nodes that a recording may have: at least, for each body, and at most."""
@@ -209,7 +216,10 @@ def _level(made: CodeText) -> int:
 
 
 def _written(made: CodeText) -> Written:
-    text, data = made.write()
+    like = hashlib.sha256(repr(made.made_of).encode()).digest()
+    text, data = _TEXTS[like] = _TEXTS.pop(like, None) or made.write()
+    if len(_TEXTS) > _MOST_TEXTS:
+        _TEXTS.popitem(last=False)
     beside = made.length.to_bytes(8, "little") + bytes([made.guarded]) + data.to_bytes()
     level = _level(made)
     return Written(text, level, made.length < LEAST_NODES, beside, passes=level > 1 or made.loops)
