@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import ast
-import importlib
+import importlib.util
 import inspect
 import multiprocessing
 import os
@@ -108,6 +108,7 @@ def _refused(error: BaseException, given: argparse.Namespace) -> int:
     """Report an error in one line, or with the user's line that raised it; the library's own errors propagate."""
     file = Path(str(getattr(given, "model", None)).rpartition(":")[0])
     files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
+    files += [Path(error.filename or "").resolve()] if isinstance(error, SyntaxError) else []
     if file.suffix == ".py" and "\0" not in str(file) and file.resolve() in files:
         print(f"rbdae: {file}: its code {_told(error, file)}", file=sys.stderr)
         return 2
@@ -193,17 +194,11 @@ def _check_outputs(given: argparse.Namespace) -> None:
 
 
 def _write(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -> None:
-    """Write the files, and print where they are; if one cannot be written, the others still are."""
+    """Write the files, and print where they are."""
     os.environ.setdefault("MPLBACKEND", "Agg")
-    failed: OSError | ValueError | None = None
     for what, (path, write) in files.items():
-        try:
-            if path is not None:
-                print(f"{what} written to {write(path)}")
-        except (OSError, ValueError) as error:
-            failed = failed or error
-    if failed is not None:
-        raise failed
+        if path is not None:
+            print(f"{what} written to {write(path)}")
 
 
 def write_states(solution: rbdae.Solution, path: Path) -> Path:
@@ -243,8 +238,6 @@ def _target(given: argparse.Namespace) -> tuple[str, rbdae.System, str]:
     given.t_end = t_end if given.t_end is None else given.t_end
     if given.t_end is None:
         raise ValueError(f"{name} has no end time of its own; say --t-end, in seconds")
-    if given.t_end == 0.0:
-        raise ValueError("--t-end is 0, where runs begin; give another end, in seconds")
     return name, system, summary
 
 
@@ -254,10 +247,7 @@ def _of_file(path: Path, name: str) -> rbdae.System:
     if result is None:
         names = [k for k, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
         raise ValueError(f"{path} has no function {name!r}; give {path}:NAME, it defines {', '.join(names) or 'none'}")
-    try:
-        result = result() if callable(result) else result
-    except (Exception, SystemExit) as error:
-        raise ValueError(f"{path}: {name}() {_told(error, path)}") from error
+    result = result() if callable(result) else result
     if not isinstance(result, rbdae.System):
         raise TypeError(f"{path}:{name} gives {_check.show(result)}, no rbdae.System; return the system that it builds")
     return result
@@ -265,19 +255,14 @@ def _of_file(path: Path, name: str) -> rbdae.System:
 
 def _module(path: Path) -> ModuleType:
     """The file as a module under its own name, so that other processes can import it."""
-    if not path.is_file():
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if not path.is_file() or spec is None or spec.loader is None:
         raise FileNotFoundError(f"the file {path} does not exist; give FILE.py:FUNCTION")
-    sys.path.insert(0, str(path.resolve().parent))
-    loaded = sys.modules.get(path.stem)
-    if loaded is not None and getattr(loaded, "__file__", None) == str(path.resolve()):
-        del sys.modules[path.stem]  # read again, so that a second command in this process sees changes
-    importlib.invalidate_caches()
-    try:
-        module = importlib.import_module(path.stem)
-    except (Exception, SystemExit) as error:
-        raise ValueError(f"{path}: it {_told(error, path)}") from error
-    if Path(getattr(module, "__file__", None) or "").resolve() != path.resolve():
+    if Path(getattr(sys.modules.get(path.stem, path), "__file__", None) or path).resolve() != path.resolve():
         raise ValueError(f"{path}: Python has another module {path.stem!r}; rename the file")
+    sys.path.insert(0, str(path.resolve().parent))
+    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 

@@ -26,6 +26,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Method, Reason, Solvable
 from rbdae_adapters.toolkit import AbstractStepper, GaveUp, Recorder, leaves_error_test, loosened, multipliers
 from rbdae_adapters.toolkit import first_step as first_step
+from rbdae_adapters.toolkit.events import DASSL
 
 LOOSE = 1e10
 """Absolute tolerance that stands for "not tested"."""
@@ -54,16 +55,7 @@ REASONS = {
     -7: Reason.SINGULAR,
 }
 """Reasons by return codes of IDA and CVODE."""
-DASPK_REASONS = {
-    STALLED: Reason.STEP_TOO_SMALL,
-    -1: Reason.TOO_MANY_STEPS,
-    -2: Reason.ERROR_TEST,
-    -6: Reason.ERROR_TEST,
-    -7: Reason.NOT_CONVERGED,
-    -8: Reason.SINGULAR,
-    -9: Reason.NOT_CONVERGED,
-    -10: Reason.NOT_CONVERGED,
-}
+DASPK_REASONS = DASSL | {STALLED: Reason.STEP_TOO_SMALL, -2: Reason.ERROR_TEST}
 
 
 @final

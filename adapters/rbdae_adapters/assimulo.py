@@ -47,6 +47,7 @@ from rbdae_adapters.toolkit import (
     take_options,
     usable,
 )
+from rbdae_adapters.toolkit.events import DASSL, LSODA
 
 _ODASSL_OPTIONS = ("inith", "maxh", "maxord", "max_steps")
 """Options of ODASSL in a run, which has no class of Assimulo's."""
@@ -150,21 +151,8 @@ _HAIRER = {
 }
 _CODES = {
     "Dopri5": _HAIRER | {-4: Reason.STEP_TOO_SMALL},  # "probably stiff"
-    "LSODAR": {
-        -1: Reason.TOO_MANY_STEPS,
-        -2: Reason.STEP_TOO_SMALL,
-        -4: Reason.ERROR_TEST,
-        -5: Reason.NOT_CONVERGED,
-    },
-    "ODASSL": {
-        -1: Reason.TOO_MANY_STEPS,
-        -2: Reason.STEP_TOO_SMALL,
-        -6: Reason.ERROR_TEST,
-        -7: Reason.NOT_CONVERGED,
-        -8: Reason.SINGULAR,
-        -9: Reason.NOT_CONVERGED,
-        -10: Reason.NOT_CONVERGED,
-    },
+    "LSODAR": LSODA,
+    "ODASSL": DASSL,
 }
 """Reasons by return codes; `_HAIRER` for the other methods."""
 

@@ -46,14 +46,10 @@ _BOUNDS = {
 
 def _options(given: Mapping[str, Any], known: tuple[str, ...], who: str, **choices: Iterable[object]) -> dict[str, Any]:
     """The user's options, checked here because there is no package to do so."""
-    out = take_options(given, known, who)
+    out = take_options(given, known, who, **choices)
     for name, value in out.items():
         if name in ("max_steps", "max_iterations"):
             _check.count(who, name, value)
-        elif name in choices:
-            if not any(type(value) is type(each) and value == each for each in choices[name]):
-                listed = ", ".join(map(repr, choices[name]))
-                raise ValueError(f"{who}: {name} must be one of {listed}, got {_check.show(value)}; choose one")
         elif name in _BOUNDS and not (name == "max_step" and isinstance(value, float) and value == math.inf):
             low, high = _BOUNDS[name]
             number = _check.number(who, name, value)

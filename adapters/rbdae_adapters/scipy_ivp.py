@@ -22,6 +22,7 @@ from scipy.integrate import BDF, LSODA, OdeSolver
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
 from rbdae_adapters.toolkit import AbstractStepper, Dense, Functions, GaveUp, Recorder, drive, take_options
+from rbdae_adapters.toolkit.events import LSODA as REASONS
 
 _IMPLICIT = frozenset({"Radau", "BDF", "LSODA"})
 _OPTIONS = ("first_step", "max_step", "max_steps")
@@ -101,13 +102,7 @@ def _surrender(solver: OdeSolver, message: str | None) -> GaveUp:
         integrator = solver._lsoda_solver._integrator
         istate = integrator.istate
         detail = f"{detail} istate = {istate}: {integrator.messages.get(istate, 'unknown')}"
-        reasons = {
-            -1: Reason.TOO_MANY_STEPS,
-            -2: Reason.STEP_TOO_SMALL,
-            -4: Reason.ERROR_TEST,
-            -5: Reason.NOT_CONVERGED,
-        }
-        return GaveUp(reasons.get(istate, Reason.SOLVER), detail)
+        return GaveUp(REASONS.get(istate, Reason.SOLVER), detail)
     return GaveUp(Reason.STEP_TOO_SMALL, detail)
 
 

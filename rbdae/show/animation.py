@@ -13,8 +13,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, sense
+from rbdae._figure import OF_BODIES, need_matplotlib, new_figure, plain
 from rbdae.output_files import replacing, writable
-from rbdae.show.figures import OF_BODIES, need_matplotlib, new_figure, plain
 from rbdae.show.scene import Kind, Scene, Traces, axis_label, scene, traces_at
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.show.figures import OF_BODIES
+from rbdae._figure import OF_BODIES
 from rbdae.show.page import ENTRY, Figure, as_json, axis, escaped, layout, numbers
 from rbdae.show.scene import Scene, axis_label
 

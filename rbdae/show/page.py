@@ -20,9 +20,9 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae._figure import COLOURS, thinned
 from rbdae._version import __version__
 from rbdae.output_files import replacing, writable
-from rbdae.show.figures import COLOURS, thinned
 from rbdae.show.panels import Curve, Panel
 
 Tone: TypeAlias = Literal["plain", "good", "warning", "failure", "code", "html"]
@@ -169,7 +169,6 @@ def diagram(
     most = int(np.clip(_POINTS // max(sum(len(panel.curves) for panel in panels), 1), 300, MOST))
     data: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
-    shapes: list[dict[str, Any]] = []
     seen: set[str] = set()
     for row, panel in enumerate(panels):
         suffix = "" if row == 0 else str(row + 1)
@@ -185,16 +184,11 @@ def diagram(
         axes[f"yaxis{suffix}"] = axis(label, panel.logarithmic, domain=domain, anchor=f"x{suffix}")
         axes[f"xaxis{suffix}"] = axis("t [s]" if last else "", anchor=f"y{suffix}", showticklabels=last)
         axes[f"xaxis{suffix}"] |= {"matches": "x"} if row else {}
-        shapes += [
-            {"type": "line", "xref": f"x{suffix}", "yref": f"y{suffix} domain", "x0": x, "x1": x, "y0": 0, "y1": 1,
-             "line": {"color": "#8a949e", "width": 1, "dash": "dot"}}
-            for x in panel.marks
-        ]  # fmt: skip
     least_height = max(_PANEL * len(panels) + _FRAME, 300)  # without the legend, which may be taller than the panels
     height = max(least_height if len(panels) > 1 else 300, ENTRY * len(seen) + _FRAME)
     spec = {
         "data": data,
-        "layout": layout(height=height, showlegend=legend, shapes=shapes, **axes),
+        "layout": layout(height=height, showlegend=legend, **axes),
         "own": least_height,
     }
     return Figure(name, as_json(spec), height, caption)
@@ -211,7 +205,6 @@ def _scatter(curve: Curve, logarithmic: bool, most: int) -> dict[str, Any]:
         "y": numbers(y[here]),
         "name": escaped(curve.name),
         "legendgroup": escaped(curve.name),
-        "visible": True if curve.shown else "legendonly",
         "mode": "lines" if len(x) > _FEW else "lines+markers",
         "line": {**look, "width": 1.6, "simplify": False},
         "marker": {"color": look["color"], "size": 4},

@@ -37,14 +37,12 @@ class Curve:
     name : name in the legend
     t, y : times and values, (m,)
     number : number of its colour and dashes
-    shown : whether a page shows it initially
     """
 
     name: str
     t: Vec
     y: Vec
     number: int = 0
-    shown: bool = True
 
 
 @final
@@ -58,14 +56,12 @@ class Panel:
     curves : in the order of the legend
     logarithmic : whether the axis is logarithmic and zeros are omitted
     limits : limits of the values, if known
-    marks : times with a dotted line
     """
 
     label: str
     curves: tuple[Curve, ...]
     logarithmic: bool = False
     limits: tuple[float, float] | None = None
-    marks: tuple[float, ...] = ()
 
     def is_zero(self, floor: float = 0.0) -> bool:
         """Whether no value is above a floor."""
@@ -158,9 +154,9 @@ class Group:
         return full, [panel.label for panel in panels if panel not in full]
 
 
-def curves_of(t: Vec, values: Mapping[str, Vec], shown: int = 1000) -> tuple[Curve, ...]:
-    """Curves by name, each with its own style; a page shows the first ones initially."""
-    return tuple(Curve(name, t, np.asarray(y), k, k < shown) for k, (name, y) in enumerate(values.items()))
+def curves_of(t: Vec, values: Mapping[str, Vec]) -> tuple[Curve, ...]:
+    """Curves by name, each with its own style."""
+    return tuple(Curve(name, t, np.asarray(y), k) for k, (name, y) in enumerate(values.items()))
 
 
 def group(part: Part, t: Vec, values: Mapping[str, Any], floor: float = 0.0) -> Group:

@@ -10,8 +10,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec, sense
+from rbdae._figure import need_matplotlib, new_figure, plain, style, thinned
 from rbdae.problem.observables import TABLE
-from rbdae.show.figures import need_matplotlib, new_figure, plain, style, thinned
 from rbdae.show.panels import (
     Curve,
     Panel,

@@ -53,7 +53,6 @@ from rbdae.show.scene import chosen, scene
 
 _BODIES = 12  # bodies, or joints, in the diagrams by default: more curves cannot be distinguished
 _ENTRIES = 3000  # most rows of a table
-_MARKS = 60  # most dotted lines
 _MOTION = ("value", "rate", "acceleration")
 _RANGE = {"start": "at the first time", "end": "at the last time", "smallest": "over all times", "largest": ""}
 
@@ -70,22 +69,17 @@ def report_run(
     Raises
     ------
     TypeError, ValueError
-        for a run without a problem of rbdae, unknown bodies, and an empty title or one that is not a string
+        for a run without a problem of rbdae, and unknown bodies
     """
     if not isinstance(run.problem, Problem):
         raise ValueError(
             f"report: the problem of this run is {_check.show(run.problem)}, without bodies; load the run with its "
             "problem, rbdae.load(path, problem), or plot run.y over run.t"
         )
-    if title is not None and not isinstance(title, str):
-        raise TypeError(f"report: title must be a string, got {_check.show(title)}; pass e.g. 'Slider crank'")
-    if title is not None and not title.strip():
-        raise ValueError("report: title must not be empty; pass e.g. 'Slider crank', or leave it out")
     names = tuple(body.name for body in chosen(run.problem.system, bodies))
     if bodies is None and len(names) > _BODIES:
         names = tuple(names[k] for k in np.linspace(0, len(names) - 1, _BODIES).round().astype(int))
-    run, warnings = _finite(run)
-    shown = view(run, whole=True)
+    shown, warnings = view(run, whole=True), list[str]()
     sections: list[Section] = []
     if len(run.t):
         sections += _of_mechanism(shown, names, warnings)
@@ -136,21 +130,6 @@ def facts(run: Any) -> list[tuple[str, str]]:
     names = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "projections", "restarts")
     counts = ", ".join(f"{getattr(stats, name)} {name}" for name in names if getattr(stats, name) >= 0)
     return [*out, ("work", f"{counts}, {stats.seconds:.3f} s of the processor; code {stats.code or 'not recorded'}")]
-
-
-def _finite(run: Any) -> tuple[Any, list[str]]:
-    """The run without rows that are not finite, and a sentence about those."""
-    good = np.isfinite(run.y).all(axis=1)
-    if (kept := run.steps) is not None:
-        fine = np.isfinite(kept.y).all(axis=1)
-        run = run if fine.all() else replace(run, steps=replace(kept, t=kept.t[fine], y=kept.y[fine]))
-    if good.all():
-        return run, []
-    said = (
-        f"{int((~good).sum())} of {len(run.t)} rows have unknowns that are not finite, the first at "
-        f"t = {run.t[~good][0]:.6g} s: tables and diagrams leave them out."
-    )
-    return replace(run, t=run.t[good], y=run.y[good]), [said]
 
 
 def _listed(names: Sequence[str], most: int = 6) -> str:
@@ -319,11 +298,10 @@ def _steps(shown: View) -> Block:
     count = len(panel.curves[0].t)
     if not count:
         return Text("This run kept fewer than two steps, so it has no step sizes to show.")
-    times = tuple(map(float, shown.run.segments.times))
+    times = shown.run.segments.times
     said = f"{count} accepted steps, each at its end."
     if times:
         said += f" The run continued {len(times)} times with other unknowns, equations or held inputs."
-    panel = replace(panel, marks=times if len(times) <= _MARKS else ())
     return diagram("step-sizes", [panel], legend=False, caption=said)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -83,7 +82,7 @@ class SolverTable(Table[SolverInfo]):
         return [("solver", "version", "takes", "what it is"), *body]
 
     def notes(self) -> list[str]:
-        """What is missing."""
+        """The packages that are missing, and how to get them."""
         missing = {s.package: s.install for s in self if not s.available}
         return [f"{package} is missing: run {install}" for package, install in missing.items()]
 
@@ -117,15 +116,8 @@ def _load(package: str) -> AbstractAdapter | None:
 
 
 def _adapters() -> dict[str, AbstractAdapter]:
-    """Every adapter; one of another distribution that cannot be loaded is left out with a warning."""
-    found = {}
-    for name in {**_installed(), **_own()}:
-        try:
-            found[name] = adapter(name)
-        except Exception as error:
-            if name in _own():
-                raise
-            warnings.warn(f"the adapter {name!r} cannot be loaded: {error}", stacklevel=3)
+    """Every adapter."""
+    found = {name: adapter(name) for name in {**_installed(), **_own()}}
     if not found:
         raise MissingSolver(
             "no adapters found: rbdae is neither installed nor is its folder adapters/ on the path; "

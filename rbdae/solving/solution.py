@@ -289,8 +289,8 @@ class Solution:
         further `rbdae.observables`) and `joints` choose the panels. If the times are few, curves follow ``solution(t)``
         between them.
         """
+        from rbdae._figure import plain
         from rbdae.show import plot_solution
-        from rbdae.show.figures import plain
 
         return plot_solution(self, title=plain(self._caption) if title is None else title, **options)
 

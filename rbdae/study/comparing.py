@@ -23,7 +23,7 @@ from rbdae.solving.solution import Solution
 from rbdae.study.case import Case, cases
 from rbdae.study.comparison import Comparison
 from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
-from rbdae.study.references import Reference, checked_end, refuse_disagreement
+from rbdae.study.references import Reference, refuse_disagreement
 from rbdae.study.references import reference as reference_of
 from rbdae.study.stored import ResultsFile, content_hash
 from rbdae.system import System
@@ -95,12 +95,10 @@ def compare(
     """
     if not isinstance(system, System):
         raise TypeError(f"compare needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}")
-    if not system.bodies:
-        raise ValueError(f"compare: system has no bodies, got {_check.show(system)}; add some with add_body")
     if chosen is not None and choices:
         raise TypeError(f"compare: cases are chosen already, got also {', '.join(choices)}; give one of both")
     wanted = list(dict.fromkeys(cases(**{"tolerances": TOLERANCES} | choices) if chosen is None else chosen))
-    end = checked_end("compare", t_end)
+    end = _check.number("compare", "t_end", t_end)
     exact = _checked_reference(reference, end, system)
     if not wanted or not all(isinstance(case, Case) for case in wanted):
         raise ValueError(f"chosen must be a list of rbdae.study.Case, got {_check.show(chosen)}; see rbdae.study.cases")

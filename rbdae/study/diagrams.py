@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rbdae import _check
-from rbdae.show.figures import OF_BODIES, STYLES, new_figure, plain
+from rbdae._figure import OF_BODIES, STYLES, new_figure, plain
 from rbdae.show.page import (
     FAR,
     SYMBOLS,

@@ -212,7 +212,7 @@ def reference(
     RuntimeError
         if a run does not reach the end
     """
-    end = checked_end("reference", t_end)
+    end = _check.number("reference", "t_end", t_end)
     seconds = _check.positive("reference", "limit", limit, "give seconds")
     options: dict[str, Any] = {"solver": "scipy:DOP853", "rtol": 1e-13, "atol": 1e-13, "projection": projection}
     solutions = []
@@ -247,16 +247,6 @@ def refuse_disagreement(found: Reference, tightest: float) -> None:
             f"than the {limit:.0e} with which runs at {tightest:.0e} can be compared: the motion is chaotic, or errors "
             "grow fast; shorten t_end, loosen the tolerances, or pass a reference= of your own"
         )
-
-
-def checked_end(owner: str, t_end: float) -> float:
-    """The end of all runs, s, nonzero because they begin at 0; negative for runs back in time."""
-    end = _check.number(owner, "t_end", t_end)
-    if end == 0.0:
-        raise ValueError(
-            f"{owner}: t_end must not be zero, got {_check.show(t_end)}; runs begin at 0; give another end"
-        )
-    return end
 
 
 class OutOfTimeError(Exception):

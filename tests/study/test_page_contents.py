@@ -17,8 +17,7 @@ import pytest
 from actuator_cases import mechanism, setpoint
 
 import rbdae
-from rbdae import actuators
-from rbdae.show import figures
+from rbdae import _figure, actuators
 
 for package in ("plotly", "jinja2", "itables"):
     pytest.importorskip(package, reason=f"{package} is not installed: pip install 'rbdae[report]'")
@@ -69,7 +68,7 @@ def test_a_page_of_a_sampled_controller(tmp_path):
     problem = rbdae.formulate(actuator_cases.system_of(actuators.Sampled), "null-space")
     run = rbdae.solve(problem, (0.0, 1.3), solver="rbdae:dop853")
     path = run.report(tmp_path / "sampled.html")
-    assert len(run.segments.times) == 64 and not page_parts.figures(path)["step-sizes"]["layout"]["shapes"]
+    assert len(run.segments.times) == 64 and "shapes" not in page_parts.figures(path)["step-sizes"]["layout"]
     assert "continued 64 times with other unknowns, equations or held inputs" in path.read_text("utf-8")
     torque = next(c for c in page_parts.curves(path) if c.figure == "block-1" and c.name == "torque")
     held = next(c for c in page_parts.curves(path) if c.name == "held" and c.label == "torque [N m]")
@@ -106,10 +105,10 @@ def test_curves_are_seen_on_dark_pages():
     """Of all colours that figures have, by the table of the page's script."""
     script = (Path(rbdae.__file__).parent / "show" / "page" / "page.js").read_text("utf-8")
     darkened = dict(re.findall(r'"(#\w{6})": "(#\w{6})"', script))
-    for colour in {*figures.COLOURS, *figures.OF_BODIES, "#1d2733", "#c4273b", "#5f6b73", "#8a6d00", "#98a2ac"}:
+    for colour in {*_figure.COLOURS, *_figure.OF_BODIES, "#1d2733", "#c4273b", "#5f6b73", "#8a6d00", "#98a2ac"}:
         assert page_checks.contrast(darkened.get(colour, colour), darkened["#ffffff"]) > 3.3, colour
         assert page_checks.contrast(colour, "#ffffff") > 2.2, colour
-    for one, other in combinations([darkened.get(colour, colour) for colour in figures.COLOURS], 2):
+    for one, other in combinations([darkened.get(colour, colour) for colour in _figure.COLOURS], 2):
         rgb = [np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) for colour in (one, other)]
         assert np.linalg.norm(rgb[0] - rgb[1]) > 60, (one, other)
 

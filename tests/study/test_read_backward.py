@@ -121,7 +121,7 @@ def test_a_comparison_back_in_time(tmp_path):
     assert min(found.reference.states[0].sizes) > 0.0
     again = rbdae.compare(top, -0.1, **asked, repeats=1, resume=tmp_path / "kept.jsonl")
     assert again.resumed == len(found.rows)
-    with pytest.raises(ValueError, match=r"t_end must not be zero, got 0\.0; runs begin at 0; give another end"):
+    with pytest.raises(ValueError, match=r"t_span must have two different times, got \(0\.0, 0\.0\); give another end"):
         rbdae.compare(top, 0.0, **asked)
 
 

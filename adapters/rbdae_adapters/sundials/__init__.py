@@ -18,7 +18,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae._check import count, show
+from rbdae._check import count
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Request, Solvable
 from rbdae_adapters._sundials import MAX_STEPS, adams_or_bdf, bdf, first_step, least_tolerance, tolerances
 from rbdae_adapters.sundials import _library
@@ -28,24 +28,18 @@ from rbdae_adapters.toolkit.loops import Inside, machine
 
 _COMMON = ("library", "linsolver", "max_num_steps", *(name for name, *_ in SETTERS))
 _OPTIONS = {"ida": (*_COMMON, "suppress_alg"), "cvode": (*_COMMON, "lmm")}
-_CHOICES = {"linsolver": ("factors", "dense"), "lmm": ("adams", "bdf"), "suppress_alg": (True, False)}
-
-
-def _options(given: Mapping[str, Any], method: str) -> dict[str, Any]:
-    """The user's options, checked; SUNDIALS itself checks numbers."""
-    out = take_options(given, _OPTIONS[method], f"sundials:{method}")
-    for name, known in _CHOICES.items():
-        if name in out and out[name] not in known:
-            listed = ", ".join(map(repr, known))
-            raise ValueError(f"sundials:{method}: {name} must be one of {listed}, got {show(out[name])}; choose one")
-    return out
+_CHOICES: dict[str, tuple[object, ...]] = {
+    "linsolver": ("factors", "dense"),
+    "lmm": ("adams", "bdf"),
+    "suppress_alg": (True, False),
+}
 
 
 def _prepared(
     problem: Solvable, method: str, rtol: float, atol: float | Vec, options: Mapping[str, Any]
 ) -> tuple[_library.Library, float, float | Vec, dict[str, Any]]:
     """The library, SUNDIALS' tolerances, and the options with our defaults."""
-    given = _options(options, method)
+    given = take_options(options, _OPTIONS[method], f"sundials:{method}", **_CHOICES)
     library = _library.library(given.pop("library", None))
     given["max_num_steps"] = count("sundials", "max_num_steps", given.get("max_num_steps", MAX_STEPS))
     if method == "ida":

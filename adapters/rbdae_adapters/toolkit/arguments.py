@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
-from rbdae._check import unknown
+from rbdae._check import show, unknown
 from rbdae.adapter import Request, Solvable, Unsupported
 
 
@@ -83,11 +83,13 @@ _MAX_STEP = ("max_step", "maxh", "max_step_size")
 """Packages' names for the longest step; the first one is accepted for all."""
 
 
-def take_options(given: Mapping[str, Any], allowed: Iterable[str] | None, who: str) -> dict[str, Any]:
+def take_options(
+    given: Mapping[str, Any], allowed: Iterable[str] | None, who: str, **choices: Iterable[object]
+) -> dict[str, Any]:
     """The user's options without those that are None; raises `Unsupported` for one that `who` does not have.
 
-    `allowed` is None for a package that refuses unknown names itself. Negative numbers and NaN are refused: some
-    packages take them as not given, others would run for ever.
+    `allowed` is None for a package that refuses unknown names itself, `choices` are the values that some options can
+    have. Negative numbers and NaN are refused: some packages take them as not given, others would run for ever.
 
     >>> take_options({"max_stepp": 1}, ["max_step"], "scipy:RK45")
     Traceback (most recent call last):
@@ -104,6 +106,9 @@ def take_options(given: Mapping[str, Any], allowed: Iterable[str] | None, who: s
         for name in (name for name in out if name not in names):
             raise Unsupported(str(unknown(f"option of {who}", name, names or ["none"])))
     for name, value in out.items():
+        if name in choices and not any(type(value) is type(each) and value == each for each in choices[name]):
+            listed = ", ".join(map(repr, choices[name]))
+            raise ValueError(f"{who}: {name} must be one of {listed}, got {show(value)}; choose one")
         if isinstance(value, (int, float, np.number)) and not value >= 0:
             raise ValueError(f"{who}: the option {name} must not be negative or nan, got {value!r}; leave it out")
     return out

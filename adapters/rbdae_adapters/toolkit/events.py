@@ -43,6 +43,24 @@ class GaveUp(Exception):
         self.reason, self.detail, self.t = reason, detail, t
 
 
+LSODA = {
+    -1: Reason.TOO_MANY_STEPS,
+    -2: Reason.STEP_TOO_SMALL,
+    -4: Reason.ERROR_TEST,
+    -5: Reason.NOT_CONVERGED,
+}
+DASSL = {
+    -1: Reason.TOO_MANY_STEPS,
+    -2: Reason.STEP_TOO_SMALL,
+    -6: Reason.ERROR_TEST,
+    -7: Reason.NOT_CONVERGED,
+    -8: Reason.SINGULAR,
+    -9: Reason.NOT_CONVERGED,
+    -10: Reason.NOT_CONVERGED,
+}
+"""Reasons by return codes of these Fortran codes and their descendants."""
+
+
 def finite(values: Vec) -> bool:
     """Whether all values are finite: the sum of squares is then, in a tenth of the time, unless it overflows."""
     return isfinite(values.dot(values)) or bool(np.isfinite(values).all())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rbdae.show.figures import COLOURS, new_figure
+from rbdae._figure import COLOURS, new_figure
 from rbdae_papers.finding import Finding
 from rbdae_papers.hamiltonian.schemes import SCHEMES, look
 from rbdae_papers.panels import framed

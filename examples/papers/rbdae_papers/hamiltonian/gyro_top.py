@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rbdae.show.figures import new_figure
+from rbdae._figure import new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
 from rbdae_papers.hamiltonian.drawing import draw_kept_and_errors
 from rbdae_papers.hamiltonian.schemes import LENGTH, changes, circle, error, look, order, run

@@ -9,8 +9,8 @@ import numpy as np
 
 import rbdae
 from rbdae._arrays import Mat, Vec
+from rbdae._figure import COLOURS
 from rbdae.formulations.table import FormulationName
-from rbdae.show.figures import COLOURS
 from rbdae_papers import closed_form
 from rbdae_papers.item import attempt
 

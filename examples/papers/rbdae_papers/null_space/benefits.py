@@ -10,8 +10,8 @@ import numpy as np
 import rbdae
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat
+from rbdae._figure import new_figure
 from rbdae.rotations import checks
-from rbdae.show.figures import new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, claim, close, expect, near
 from rbdae_papers.item import Settings, item, numbers
 from rbdae_papers.null_space.drawing import look

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.show.figures import COLOURS
+from rbdae._figure import COLOURS
 from rbdae_papers.finding import Finding
 from rbdae_papers.null_space.equations import KEEPING, NAMES
 

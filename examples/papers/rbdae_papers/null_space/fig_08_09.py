@@ -9,7 +9,7 @@ import numpy as np
 
 import rbdae
 from rbdae._arrays import Vec
-from rbdae.show.figures import new_figure
+from rbdae._figure import new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, claim, close, expect, near, within_factor
 from rbdae_papers.item import Settings, item, missing, numbers
 from rbdae_papers.null_space.drawing import legend, look

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 import rbdae
-from rbdae.show.figures import new_figure, thinned
+from rbdae._figure import new_figure, thinned
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, claim, expect, near, within_factor
 from rbdae_papers.item import Settings, item, numbers
 from rbdae_papers.null_space.drawing import legend, look

@@ -8,7 +8,7 @@ import numpy as np
 
 import rbdae
 from rbdae._arrays import Vec
-from rbdae.show.figures import COLOURS, new_figure
+from rbdae._figure import COLOURS, new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, claim, close, expect
 from rbdae_papers.item import Settings, item, numbers
 from rbdae_papers.null_space.equations import problem

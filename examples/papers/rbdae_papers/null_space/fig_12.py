@@ -9,7 +9,7 @@ import numpy as np
 
 import rbdae
 from rbdae._arrays import Vec
-from rbdae.show.figures import COLOURS, new_figure
+from rbdae._figure import COLOURS, new_figure
 from rbdae_papers import closed_form
 from rbdae_papers.finding import Cell, Comparison, Finding, at_most, claim, close, expect
 from rbdae_papers.item import Settings, item, numbers

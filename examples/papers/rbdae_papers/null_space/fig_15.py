@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from rbdae.show.figures import new_figure
+from rbdae._figure import new_figure
 from rbdae_papers import closed_form
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
 from rbdae_papers.item import Settings, item, numbers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 import rbdae
-from rbdae.show.figures import new_figure
+from rbdae._figure import new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, expect, near, within_factor
 from rbdae_papers.item import Settings, item, missing, numbers
 from rbdae_papers.null_space.drawing import draw_work, legend

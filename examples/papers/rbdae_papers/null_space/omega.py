@@ -10,8 +10,8 @@ import numpy as np
 
 import rbdae
 from rbdae._arrays import Mat
+from rbdae._figure import COLOURS, new_figure
 from rbdae.formulations.table import FormulationName
-from rbdae.show.figures import COLOURS, new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, expect, near
 from rbdae_papers.item import Settings, attempt, item, missing, numbers
 from rbdae_papers.null_space.equations import FORMS, NAMES, PROJECTIONS

@@ -10,7 +10,7 @@ import numpy as np
 
 import rbdae
 from rbdae._arrays import Mat
-from rbdae.show.figures import COLOURS, new_figure
+from rbdae._figure import COLOURS, new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
 from rbdae_papers.item import Settings, attempt, item, numbers
 from rbdae_papers.null_space.equations import LEGEND, NAMES, PROJECTION, problem
