@@ -1,4 +1,4 @@
-"""Signals during a run.
+"""Signals and forks during a run.
 
 An exception raised by a signal handler vanishes ("Exception ignored in ...") if compiled code has just called back.
 During a run in the main thread SIGINT therefore has a handler of ours. It calls the previous handler immediately and
@@ -6,12 +6,22 @@ stores the exception. Callbacks and steps raise it (`rbdae.solving.watch`), long
 parts (`check`), and the end of the run raises what remains. A second exception while the first is still stored (a
 callback takes long) is raised at once. Other signals are not touched: a time limit that must not vanish calls
 ``signal.raise_signal(signal.SIGINT)`` in its handler.
+
+The child of a fork has one thread, and would wait for ever for locks held by the others. Before a fork the locks of
+this package and of the compiler are taken; they are released on both sides. If a lock does not come free within
+`PATIENCE` seconds (a user's function that never returns), the process is forked anyway, and the child renews the lock.
 """
 
 from __future__ import annotations
 
 import _signal  # `signal` makes enumerations of its results, which takes longer than the rest of a short run
+import logging as logging  # its lock is taken before a fork: hooks registered later are called earlier
+import os
+import sys
 import threading
+import time
+from collections.abc import Callable
+from functools import cached_property
 from types import FrameType, TracebackType
 from typing import Any, Self, final
 
@@ -104,3 +114,65 @@ class Deferred:
     def carry(self, error: BaseException) -> None:
         """Attach the solution to an exception."""
         error.solution = self.solution  # type: ignore[attr-defined]
+
+
+# ---------------------------------------------------------------- forks
+
+PATIENCE = 30.0
+"""Seconds that a fork waits for the locks."""
+
+_locks: list[tuple[int, Callable[[], Any]]] = []
+_held: list[tuple[Any, bool]] = []
+"""The locks of the current fork, and whether each was acquired."""
+_one_fork = threading.RLock()
+
+
+def protect(lock: Callable[[], Any], rank: int) -> None:
+    """Keep a lock free on both sides of a fork; ``lock()`` is None if it does not exist yet.
+
+    Locks are taken in the order of their ranks; a thread that holds one may wait only for locks of higher ranks.
+    """
+    _locks.append((rank, lock))
+    _locks.sort(key=lambda entry: entry[0])
+
+
+def in_child(function: Callable[[], None]) -> None:
+    """Call a function in children, with the locks free, to restore what other threads would have restored."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=function)
+
+
+def _before() -> None:
+    _one_fork.acquire()
+    until = time.monotonic() + PATIENCE
+    for _, find in _locks:
+        lock = find()
+        if lock is not None:
+            _held.append((lock, lock.acquire(timeout=max(until - time.monotonic(), 0.0))))
+
+
+def _after(child: bool) -> None:
+    while _held:
+        lock, had = _held.pop()
+        if had:
+            lock.release()
+        elif child:
+            lock._at_fork_reinit()  # as the standard library does with its own
+    _one_fork.release()
+    if child and sys.version_info < (3, 12):
+        _renew_properties()
+
+
+def _renew_properties() -> None:
+    """Renew the locks of cached properties: before Python 3.12 all objects of a class share one."""
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] in ("rbdae", "rbdae_adapters")]
+    kinds = (kind for module in modules for kind in vars(module).values() if isinstance(kind, type))
+    for value in (value for kind in kinds for value in vars(kind).values()):
+        if isinstance(value, cached_property):
+            value.lock = threading.RLock()  # type: ignore[attr-defined]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before, after_in_parent=lambda: _after(child=False), after_in_child=lambda: _after(child=True)
+    )

@@ -29,6 +29,9 @@ from rbdae.machine import cache as entries
 _LOCK = threading.RLock()
 """LLVM's parser and engines are used by one thread at a time."""
 
+_process.protect(lambda: _LOCK, 40)
+_process.protect(lambda: _lock_of_llvmlite(), 90)
+
 _ALIKE: dict[bytes, bytes] = {}
 """Keys of the code of texts that this process has compiled: forms of one mechanism share many of their readers."""
 
@@ -87,6 +90,12 @@ def _llvm() -> Any:
     except RuntimeError as error:
         raise NoMachineCode(f"llvmlite has no target for this processor: {error}") from error
     return llvm
+
+
+def _lock_of_llvmlite() -> Any:
+    """The lock that keeps other threads out of LLVM; None before llvmlite is imported."""
+    ffi = sys.modules.get("llvmlite.binding.ffi")
+    return getattr(getattr(getattr(ffi, "lib", None), "_lock", None), "_lock", None)
 
 
 @cache

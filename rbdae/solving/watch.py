@@ -26,6 +26,7 @@ from typing import Any, final
 
 import numpy as np
 
+from rbdae import _process
 from rbdae._arrays import Vec
 from rbdae._check import NoSolution
 from rbdae._frozen import changed
@@ -335,6 +336,15 @@ class _Mine(threading.local):
 
 
 _mine = _Mine()
+
+
+def _in_child() -> None:
+    """Other threads are not there to end their runs."""
+    for state in _turns.keys() - _mine.states:
+        del _turns[state]
+
+
+_process.in_child(_in_child)
 
 
 def run_once(

@@ -36,7 +36,7 @@ DERIVED = re.compile(r"derivative|jacobian")
 """Functions about Jacobians."""
 
 THOROUGH = re.compile(
-    r"tests/house/test_(?!plain)|/test_(traced_(?!guards|bad)|graph|cache|native|growth|reading|operations)"
+    r"tests/house/test_(?!plain)|/test_(traced_(?!guards|bad)|graph|cache|native|growth|forks|reading|operations)"
     r"|laws/test_one_step_loops|an_item\w*\[ns-table-1"
 )
 """Files about code, and about what it costs. The others have the operations as they are recorded, as

@@ -16,6 +16,7 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
+from rbdae import _process
 from rbdae._arrays import address_of
 from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.machine.function import OTHERWISE, PROTOTYPE, Context, MachineFunction, Shapes, trampoline
@@ -183,6 +184,7 @@ _RECENT: OrderedDict[Any, Any] = OrderedDict()
 _MOST_RECENT = 64
 _LOCK = threading.Lock()
 """Of `_RECENT`; free while code is made, because the user's functions may run then and make problems of their own."""
+_process.protect(lambda: _LOCK, 50)
 
 
 Made = TypeVar("Made")
