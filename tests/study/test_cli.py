@@ -205,7 +205,11 @@ def test_compare_writes_what_it_finds(mechanism, capsys, tmp_path):
     files = ["--report", "c.html", *files]
     assert main(["compare", f"{mechanism}:bar", *FEW, "--option", "scipy:RK45:max_step=0.01", *files]) == 0
     printed = capsys.readouterr().out
-    assert "1 cases" in printed and "scipy:RK45 (max_step=0.01)" in printed and "the fastest is index-0" in printed
+    assert (
+        "1 cases" in printed
+        and "scipy:RK45 (max_step=0.01)" in printed
+        and "the fewest evaluations has index-0" in printed
+    )
     found = study.Comparison.from_json(tmp_path / "c.json")
     with open(tmp_path / "c.csv", newline="", encoding="utf-8") as file:
         assert [row["solver"] for row in csv.DictReader(file)] == ["scipy:RK45"]
