@@ -16,6 +16,7 @@ from rbdae.graph.elimination import eliminate, substitute
 from rbdae.graph.functions import Array, Memory
 from rbdae.graph.pivots import with_pivots
 from rbdae.kernels.memory import newton_order
+from rbdae.rotations.vectors import reciprocal
 
 Slopes: TypeAlias = "list[tuple[Any, dict[int, Any]]]"
 """Numbers with their derivatives, by the places of unknowns."""
@@ -60,6 +61,9 @@ def correction(m: Memory, rows: Array, slopes: Slopes, right: Array, through: Ar
     recorder, graph, n = m.recorder, m.recorder.graph, len(rows)
     entries = tangent(m, rows, slopes, through)
     order = newton_order(m).tolist()
+    if len(order) == n == 3:  # of a body alone: one division is on the way to the result, not three
+        A = [[recorder.result(entries[i, j]) if (i, j) in entries else 0.0 for j in range(n)] for i in range(n)]
+        return reciprocal(np.array(A)).T @ right
     plan = with_pivots(n, [(k, k) for k in order], entries)
     factors = eliminate(graph, plan, entries)
     x = substitute(graph, plan, factors, [recorder.number(x) for x in right])
