@@ -333,7 +333,7 @@ def _rows_of_selection(S: Mat, spatial: int) -> tuple[tuple[int, ...], ...]:
     rotations."""
     used = S != 0.0
     if spatial or not ((used.sum(axis=1) == 1).all() and (S.max(axis=1, initial=0.0) == 1.0).all()):
-        used = np.repeat(used.reshape(len(S), -1, 3).any(axis=2), 3, axis=1)
+        used = np.repeat(used.reshape(len(S), S.shape[1] // 3, 3).any(axis=2), 3, axis=1)
     return tuple(tuple(np.flatnonzero(row).tolist()) for row in used)
 
 
