@@ -73,13 +73,6 @@ def supported() -> bool:
     )
 
 
-def builtin(address: int, name: str, owner: Any) -> tuple[Callable[..., None], Any]:
-    """A function of Python that is the machine code at an address, with its definition, which has to live as long."""
-    definition = _Definition(name.encode(), address, _FASTCALL, b"")
-    out: Callable[..., None] = _NEW(ctypes.addressof(definition), owner, None)
-    return out, definition
-
-
 def callable_from_python(
     address: int, name: str, context: Context, signs: str, shapes: Shapes, plain: Callable[..., None]
 ) -> Callable[..., None]:
@@ -96,7 +89,8 @@ def callable_from_python(
         if whole is not out:
             out[...] = whole
 
-    out, definition = builtin(address, name, context)
+    definition = _Definition(name.encode(), address, _FASTCALL, b"")  # has to live as long as the function
+    out: Callable[..., None] = _NEW(ctypes.addressof(definition), context, None)
     context.alive += [definition, converting, plain]
     context[CONVERTING], context[PLAIN] = id(converting), id(plain)
     known.append(weakref.ref(out))  # it owns the context: it would keep itself alive

@@ -83,7 +83,7 @@ class RatesCode:
         floor = workspace.selection.rows.pivot_floor
         more = () if floor is None else (floor,)
         self._bound = RatesJacobian(found.tables, parts, self._elsewhere_to, *more)
-        self._calls_python = any(code.functions for code in found.parts) and workspace.calls_python
+        self._calls_python = any(code.functions for code in found.parts)
 
     @cached_property
     def _elsewhere(self) -> Callable[..., None]:

@@ -230,7 +230,8 @@ class Assembling:
         loads = [x for state in force.m.states[: len(force.moving)] for x in (*state.fx, *state.fd)]
         places = [place for b in force.moving for place in self._loads(group.bodies[:, b])]
         rates = force_state_rates(force.m)[: len(force.s)]
-        results = force.results(loads, places, adds=True) + force.results(rates, force.state_rates())
+        results = force.results(loads, places, adds=True)
+        results += force.results(rates, [at._replace(vector="out") for at in force.s])
         return self._kind(force.graph, results, force, {})
 
     def _loads(self, bodies: Ints) -> list[Place]:
