@@ -43,7 +43,7 @@ def reduction(m: Memory, b: int) -> tuple[Array, Array, Array]:
         N, n = QUATERNION.kinematics(a[:4]), 1.0 if h.momenta == 1 else (a[:4] @ a[:4]) * (a[:4] @ a[:4])
         return N, o.inertia * n, o.inertia_inverse * (1.0 / n)
     C = _reciprocal(m, a)
-    N = np.array([_stacked(m, np.cross(e, np.eye(3)).T @ C) for e in np.eye(3)]).T
+    N = np.array([_matrix(m, np.cross(e, np.eye(3)).T @ C).ravel() for e in np.eye(3)]).T
     if h.columns == 1:
         mass = np.triu(N.T @ (o.euler @ N.reshape(3, 9)).reshape(9, 3))
         mass = mass + np.triu(mass, 1).T
@@ -62,7 +62,7 @@ def particular(m: Memory, b: int, s: Array) -> Array:
     H = np.diag(s[:3])
     for i, j, t in zip(*_BELOW, s[3:] * 0.5, strict=True):
         H[i, j] = H[j, i] = t
-    return _stacked(m, H @ _reciprocal(m, a))
+    return _matrix(m, H @ _reciprocal(m, a)).ravel()
 
 
 def internal_multipliers(m: Memory, b: int, F: Array) -> Array:
@@ -75,13 +75,8 @@ def internal_multipliers(m: Memory, b: int, F: Array) -> Array:
 
 
 def _matrix(m: Memory, a: Array) -> Array:
-    """Nine numbers of the directors as those of Y: the rows of R, or its columns."""
+    """Nine numbers of the directors as those of Y, the rows of R or its columns; or the way back."""
     return a.reshape(3, 3) if head(m).columns == 1 else a.reshape(3, 3).T
-
-
-def _stacked(m: Memory, Y: Array) -> Array:
-    """The way back."""
-    return (Y if head(m).columns == 1 else Y.T).ravel()
 
 
 def _reciprocal(m: Memory, a: Array) -> Array:
