@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import final
 
+from rbdae.formulations.explicit import add_multipliers
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.conserving import steps
 from rbdae.kernels.conserving.bodies import Energy, Exponential, Paper, Rodrigues
@@ -19,7 +20,7 @@ from rbdae.kernels.conserving.variational import Variational
 from rbdae.kernels.entry import Entry, entry
 from rbdae.kernels.equations import set_state
 from rbdae.kernels.linear.accelerations import accelerations
-from rbdae.kernels.memory import head, multipliers
+from rbdae.kernels.memory import head
 
 
 @final
@@ -58,8 +59,11 @@ def _kernels(kind: type[Rodrigues]) -> tuple[Entry, Entry, Entry]:
     def advance(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
         steps.advance(m, t, y, yd, c, out, kind)
         h = head(m)
-        if out.shape[0] > h.multipliers_at:
-            _add_multipliers(m, t + yd[h.n_body_unknowns + h.n_rows] * c, out)
+        if len(out) > h.multipliers_at:
+            # those of the state, by elimination, of second order like it: those of a step belong to no time
+            set_state(m, t + yd[h.n_body_unknowns + h.n_rows] * c, out)
+            accelerations(m)
+            add_multipliers(m, out)
 
     def work(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
         steps.work(m, t, y, yd, c, out, kind)
@@ -71,15 +75,6 @@ def _kernels(kind: type[Rodrigues]) -> tuple[Entry, Entry, Entry]:
     kernels = named(newton), named(advance), named(work)
     KINDS.update({kernels[0]: ("newton", kind), kernels[1]: ("advance", kind)})
     return kernels
-
-
-def _add_multipliers(m: Memory, t: float, y: Array) -> None:
-    """Add the multipliers of the state y at t, by elimination: of second order like the state. The multipliers of a
-    step belong to no time and are of first order."""
-    set_state(m, t, y)
-    accelerations(m)
-    h = head(m)
-    y[h.multipliers_at : h.multipliers_at + h.n_la] = multipliers(m)[: h.n_la]
 
 
 @entry("ityyto")

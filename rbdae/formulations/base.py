@@ -210,11 +210,10 @@ class Formulation:
             return value
         owner, option = owner or cls.__name__, cls.__dataclass_fields__[name]
         number = _check.number(owner, name, value)
-        positive = option.metadata.get("positive")
-        if positive is not None and (number < 0.0 or (positive and number == 0.0)):
-            must = "must be positive" if positive else "must not be negative"
-            why = option.metadata["why"]
-            raise ValueError(f"{owner}: {name} {must} ({why}), got {_check.show(value)}; pass e.g. {option.default}")
+        why = option.metadata.get("why")
+        if why is not None and number < 0.0:
+            got = f"got {_check.show(value)}; pass e.g. {option.default}"
+            raise ValueError(f"{owner}: {name} must not be negative ({why}), {got}")
         return number
 
     def chosen(self) -> Iterator[tuple[Field[Any], str | float]]:
@@ -268,9 +267,9 @@ def _made(cls: type[Formulation], options: dict[str, Any]) -> Formulation:
     return cls(**options)
 
 
-def parameter(default: float, why: str, positive: bool = False) -> float:
-    """Field of a nonnegative number, or a `positive` one; `why` explains the limit in messages."""
-    out: float = field(default=default, metadata={"why": why, "positive": positive})
+def parameter(default: float, why: str) -> float:
+    """Field of a nonnegative number; `why` explains the limit in messages."""
+    out: float = field(default=default, metadata={"why": why})
     return out
 
 

@@ -42,11 +42,6 @@ class Tape:
     rows: Ints
     results: Ints
 
-    @classmethod
-    def of_inputs(cls, n: int) -> Tape:
-        """A tape whose results are its inputs."""
-        return cls(np.zeros(0), n, np.zeros((0, 3), dtype=np.int64), np.arange(n))
-
 
 @final
 class LoadedNumbers:

@@ -97,15 +97,6 @@ def _size(m: Memory, n: int, k: int) -> Any:
     return size
 
 
-def _need(m: Memory, n: int, k: int, c: Array) -> Any:
-    """|c|^2 of row k of primitive n, for rows of size one."""
-    total = 0.0
-    for i, j in _equations(m, kept=True):
-        of_row = c[primitives(m)[i].slot[j]]
-        total = total + of_row * of_row * _size(m, i, j)
-    return total / _size(m, n, k)
-
-
 @entry("ityo")
 def independence(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[i] = the square of the sine between the row with place i and those before it: 0 for suspended rows, 1
@@ -119,7 +110,11 @@ def independence(m: Memory, t: float, y: Array, out: Array) -> None:
     nulls = out[h.n_rows + 1 :].reshape(len(dropped), h.n_rows)
     for null, (n, k) in zip(nulls, dropped, strict=True):
         c = _follow(m, saddle, n, k)
-        need = _need(m, n, k, c)
+        need = 0.0  # |c|^2, for rows of size one
+        for i, j in _equations(m, kept=True):
+            of_row = c[primitives(m)[i].slot[j]]
+            need = need + of_row * of_row * _size(m, i, j)
+        need = need / _size(m, n, k)
         most = select(need > most, need, most)
         for p in primitives(m):
             null[p.row - h.n_internal :][: p.n] = c[p.slot[: p.n]]

@@ -8,7 +8,7 @@ import numpy as np
 from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass
-from rbdae.kernels.bodies.gather import gather_force_states, gather_natural, moving
+from rbdae.kernels.bodies.gather import gather_force_states, moving
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradient, moving_sides
 from rbdae.kernels.constraints.primitives import gradient_times, partial_rates, primitive_vectors
@@ -166,6 +166,7 @@ def potentials(m: Memory, t: float, Z: Array, s: Array, out: Array) -> None:
 
 
 def _put(m: Memory, t: float, Z: Array, s: Array) -> None:
-    gather_natural(m, Z)
+    for (_, body), z in zip(moving(m), Z.reshape(-1, 24), strict=True):
+        body.x[:], body.d[:], body.xd[:], body.dd[:] = z[:3], z[3:12], z[12:15], z[15:]
     head(m).time = t
     force_states(m)[: head(m).n_states] = s[: head(m).n_states]

@@ -35,6 +35,9 @@ class Table:
         return at
 
 
+_NO_TAPE = Tape(np.zeros(0), 0, np.zeros((0, 3), dtype=np.int64), np.arange(0))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Data:
@@ -58,7 +61,7 @@ class Data:
             np.zeros(1, dtype=np.int32),
             np.array(values or [0.0]),
             1,
-            loaded.tape([numbers.entries[k] for k in places]) if loaded is not None else Tape.of_inputs(0),
+            _NO_TAPE if loaded is None else loaded.tape([numbers.entries[k] for k in places]),
             np.array(places, dtype=np.int64),
         )
 

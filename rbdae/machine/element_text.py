@@ -138,26 +138,19 @@ class Turn:
         value, name = self._names[k], f"%{self._label}.o{number}"
         step = self._steps[group]
         if self._width == 1 or (step == 1 and not adds):
-            at = self._address(f"{name}p", vector, group, distance, 0)
-            if adds:
-                self.lines += [
-                    f"{name}b = load {self._kind}, ptr {at}, align 8",
-                    f"{name}s = fadd {self._kind} {name}b, {value}",
-                ]
-                value = f"{name}s"
-            self.lines.append(f"store {self._kind} {value}, ptr {at}, align 8")
+            self._write(name, self._kind, value, self._address(f"{name}p", vector, group, distance, 0), adds)
             return
         for lane in range(self._width):
             at = self._address(f"{name}p{lane}", vector, group, distance, lane)
             one = f"{name}x{lane}"
             self.lines.append(f"{one} = extractelement {self._kind} {value}, i32 {lane}")
-            if adds:
-                self.lines += [
-                    f"{one}b = load double, ptr {at}, align 8",
-                    f"{one}s = fadd double {one}b, {one}",
-                ]
-                one = f"{one}s"
-            self.lines.append(f"store double {one}, ptr {at}, align 8")
+            self._write(one, "double", one, at, adds)
+
+    def _write(self, name: str, kind: str, value: str, at: str, adds: bool) -> None:
+        """Store a value at an address, or add it to what is there."""
+        if adds:
+            self.lines += [f"{name}b = load {kind}, ptr {at}, align 8", f"{name}s = fadd {kind} {name}b, {value}"]
+        self.lines.append(f"store {kind} {name + 's' if adds else value}, ptr {at}, align 8")
 
     def _address(self, name: str, vector: str, group: int, distance: int, lane: int) -> str:
         step = self._steps[group]

@@ -68,7 +68,7 @@ def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:
     """A function for Python's fast calls: arguments by the kinds in `signs` (see `rbdae.kernels.entry.Entry`)."""
     lines = [f"define ptr @{name}(ptr %self, ptr %args, i64 %n) nounwind {{", "entry:"]
     lines += ["  %contextp = getelementptr i8, ptr %self, i64 16", "  %context = load ptr, ptr %contextp"]
-    lines += _slot("arraytype", ARRAY_TYPE) + _slot("floattype", FLOAT_TYPE) + _slot("float64type", FLOAT64_TYPE)
+    lines.append(loads("context", arraytype=ARRAY_TYPE, floattype=FLOAT_TYPE, float64type=FLOAT64_TYPE))
     lines += [f"  %right = icmp eq i64 %n, {len(signs)}", "  br i1 %right, label %a0, label %convert"]
     numbers, vectors = iter(("t", "c")), iter(("y", "yd"))
     given = {"t": "0.0", "c": "0.0", "y": "null", "yd": "null", "out": "null"}
@@ -89,7 +89,7 @@ def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:
         "  %bad = icmp ne i32 %status, 0",
         "  br i1 %bad, label %plain, label %done",
         "done:",
-        *_slot("none", NONE),
+        loads("context", none=NONE),
     ]
     if sys.version_info < (3, 12):  # None is immortal since then
         lines += ["  %count = load i64, ptr %none", "  %more = add i64 %count, 1", "  store i64 %more, ptr %none"]
@@ -98,15 +98,10 @@ def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:
     return "\n".join(lines)
 
 
-def _slot(name: str, place: int) -> list[str]:
-    return [f"  %{name}p = getelementptr ptr, ptr %context, i64 {place}", f"  %{name} = load ptr, ptr %{name}p"]
-
-
 def _python_call(name: str, place: int) -> list[str]:
     """Return what a Python function of the context makes of the same arguments."""
     return [
-        *_slot(f"{name}f", place),
-        *_slot(f"{name}v", VECTORCALL),
+        loads("context", **{f"{name}f": place, f"{name}v": VECTORCALL}),
         f"  %{name}r = call ptr %{name}v(ptr %{name}f, ptr %args, i64 %n, ptr null)",
         f"  ret ptr %{name}r",
     ]

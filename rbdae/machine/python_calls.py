@@ -73,13 +73,6 @@ def supported() -> bool:
     )
 
 
-def builtin(address: int, name: str, owner: Any) -> tuple[Callable[..., None], Any]:
-    """A function of Python that is the machine code at an address, with its definition, which has to live as long."""
-    definition = _Definition(name.encode(), address, _FASTCALL, b"")
-    out: Callable[..., None] = _NEW(ctypes.addressof(definition), owner, None)
-    return out, definition
-
-
 def callable_from_python(
     address: int, name: str, context: Context, signs: str, shapes: Shapes, plain: Callable[..., None]
 ) -> Callable[..., None]:
@@ -96,7 +89,8 @@ def callable_from_python(
         if whole is not out:
             out[...] = whole
 
-    out, definition = builtin(address, name, context)
+    definition = _Definition(name.encode(), address, _FASTCALL, b"")  # has to live as long as the function
+    out: Callable[..., None] = _NEW(ctypes.addressof(definition), context, None)
     context.alive += [definition, converting, plain]
     context[CONVERTING], context[PLAIN] = id(converting), id(plain)
     known.append(weakref.ref(out))  # it owns the context: it would keep itself alive
@@ -128,16 +122,13 @@ def _number(name: str, value: Any) -> float:
         raise ValueError(f"{name} takes numbers up to 1.8e308, got {_check.show(value)}; give a smaller one") from None
 
 
-def _forward(value: Any) -> bool:
-    """Whether the strides of a matrix are positive, where they count."""
-    return all(stride > 0 for stride, length in zip(value.strides, value.shape, strict=True) if length > 1)
-
-
 def _array(name: str, which: str, shapes: Shapes, value: Any) -> Any:
     shape = shapes[which]
     fits = isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray)  # its mask would be ignored
     fits = fits and value.dtype == np.float64 and value.shape == shape and value.flags.aligned
-    laid_out = fits and (value.flags.c_contiguous if len(shape) == 1 else _forward(value))
+    laid_out = fits and value.flags.c_contiguous
+    if fits and len(shape) > 1:
+        laid_out = all(stride > 0 for stride, length in zip(value.strides, shape, strict=True) if length > 1)
     if laid_out and (which != "out" or value.flags.writeable):
         plain = value.view(np.ndarray)
         return plain if plain.dtype.byteorder == "=" else plain.view(np.float64)

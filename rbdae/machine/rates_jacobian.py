@@ -205,9 +205,6 @@ class _Tables:
         return out, ordered
 
 
-_NO_FLOOR = np.zeros(0)
-
-
 @final
 class RatesJacobian:
     """The Jacobian of one problem, for Python and for loops in machine code; each has memory of its own.
@@ -225,7 +222,7 @@ class RatesJacobian:
         tables: Tables,
         parts: Sequence[MachineFunction],
         elsewhere: Callable[[float, Vec, Mat], None],
-        floor: Vec = _NO_FLOOR,
+        floor: Vec | None = None,
     ) -> None:
         self.n, self._floor = int(tables.head[at.N]), floor
         self._tables, self._parts, self._elsewhere = tables, parts, elsewhere
@@ -234,8 +231,9 @@ class RatesJacobian:
 
     def _bound(self, elsewhere: int, its_context: int, *owners: Any) -> MachineFunction:
         head, memory, code = self._tables.head, np.zeros(self._tables.size), _code()
-        end = head[at.FLOOR] + head[at.SOLVED]
-        memory[end - len(self._floor) : end] = self._floor
+        if self._floor is not None:
+            end = head[at.FLOOR] + head[at.SOLVED]
+            memory[end - len(self._floor) : end] = self._floor
         functions = np.array([x for part in self._parts for x in (part.address, part.context)], dtype=np.int64)
         places = (functions, head, self._tables.tables, memory)
         context = np.array([*(a.ctypes.data for a in places), elsewhere, its_context], dtype=np.int64)
@@ -257,6 +255,3 @@ class RatesJacobian:
         function = self._bound(other.address, other.context, other)
         function.errors = other.errors
         return function
-
-
-__all__ = ["Block", "OtherSystem", "RatesJacobian", "System", "Tables", "tables_of"]

@@ -165,7 +165,7 @@ class Problem(Solvable):
     @property
     def laws(self) -> dict[str, str]:
         """The user's functions by their owners, each ``"recorded"``, in code of the model, or why it is called."""
-        found = self.workspace.user_functions
+        found = self.workspace.model.functions
         return {function.owner: "recorded" if function.law is not None else function.why for function in found}
 
     @property

@@ -41,11 +41,6 @@ def _given(a: Vec, b: Vec) -> Vec:
     return a
 
 
-def never_singular(a: Vec) -> str:
-    """No parameters are singular."""
-    return ""
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Chart:
@@ -86,7 +81,7 @@ class Chart:
     parameters: Callable[[Vec, Mat], Vec]
     rotation: Callable[[Array], Array]
     rate: Callable[[Array, Array], Array]
-    singular: Callable[[Vec], str] = never_singular
+    singular: Callable[[Vec], str] = lambda a: ""
     internal: tuple[str, ...] = ()
     internal_constraints: Callable[[Array], Array] | None = None
     internal_rate: Callable[[Array, Array], Array] | None = None

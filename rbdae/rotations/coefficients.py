@@ -51,11 +51,6 @@ def polynomial(c: tuple[float, ...], t: Any) -> Any:
     return out
 
 
-def series_sines(t: Any) -> Any:
-    """(alpha, beta) below `SERIES`."""
-    return polynomial(ALPHA, t), polynomial(BETA, t)
-
-
 def closed_sines(t: Any) -> Any:
     """(alpha, beta) from `SERIES` on."""
     phi = sqrt(t)
@@ -88,7 +83,7 @@ def _either(series: Any, closed: Any) -> Any:
     return chosen
 
 
-sines = _either(series_sines, closed_sines)
+sines = _either(lambda t: (polynomial(ALPHA, t), polynomial(BETA, t)), closed_sines)
 """(alpha, beta)."""
 
 cotangents = _either(series_cotangents, closed_cotangents)

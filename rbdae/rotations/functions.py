@@ -20,7 +20,7 @@ from rbdae.graph.functions import Array
 from rbdae.graph.on_stacks import OnStacks, Recording
 from rbdae.rotations import checks
 from rbdae.rotations.chart import Chart
-from rbdae.rotations.vectors import axial, product, rotation_matrices, spurrier_klumpp
+from rbdae.rotations.vectors import axial, product, rotation_matrices, shorter, spurrier_klumpp
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -154,11 +154,6 @@ class ChartFunctions:
         checks.together(self._chart.name, a=(params, 1), adot=(rates, 1))
         out: Mat = np.einsum("...ijk,...k->...ij", of.derivative(params), rates)
         return out
-
-
-def shorter(p: Vec) -> Vec:
-    """The sign of p with the shorter way, at most half a turn; p and -p are the same rotation."""
-    return np.where(p[..., :1] < 0.0, -p, p)
 
 
 def _of_half(p: Vec) -> Mat:

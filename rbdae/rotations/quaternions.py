@@ -209,7 +209,7 @@ def to_rotation_vector(q: ArrayLike) -> Vec:
 
     At half a turn both signs are correct; q0 = +0 gives the direction of q.
     """
-    unit = _shorter(checks.nonzero_quaternions("to_rotation_vector", "q", q))
+    unit = vectors.shorter(checks.nonzero_quaternions("to_rotation_vector", "q", q))
     return 2.0 * _angle_over_sine(checks.norm(unit[..., 1:]), unit[..., 0]) * unit[..., 1:]
 
 
@@ -228,7 +228,7 @@ def to_axis_angle(q: ArrayLike) -> tuple[Vec, Vec]:
 
     The axis of the identity is (1, 0, 0) by convention.
     """
-    unit = _shorter(checks.nonzero_quaternions("to_axis_angle", "q", q))
+    unit = vectors.shorter(checks.nonzero_quaternions("to_axis_angle", "q", q))
     e = unit[..., 1:]
     return _directions(e), 2.0 * np.arctan2(checks.norm(e), unit[..., 0])
 
@@ -264,7 +264,7 @@ def half(q: ArrayLike) -> Vec:
     It is (1, c / 4) of the conformal rotation vector c, normalised, [GR95] (252), (257), from q or -q, whichever has
     the smaller angle.
     """
-    out: Vec = _shorter(checks.nonzero_quaternions("half", "q", q)) + np.array((1.0, 0.0, 0.0, 0.0))
+    out: Vec = vectors.shorter(checks.nonzero_quaternions("half", "q", q)) + np.array((1.0, 0.0, 0.0, 0.0))
     out /= checks.norm(out)[..., None]
     return out
 
@@ -275,11 +275,6 @@ def _directions(v: Vec) -> Vec:
     with np.errstate(invalid="ignore"):
         n = np.where(largest > 0.0, v / largest, (1.0, 0.0, 0.0))
     return n / checks.norm(n)[..., None]
-
-
-def _shorter(q: Vec) -> Vec:
-    """q or -q, with q0 >= 0."""
-    return np.where(q[..., :1] < 0.0, -q, q)
 
 
 def _turned(v: Vec) -> Vec:

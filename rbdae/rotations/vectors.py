@@ -56,6 +56,11 @@ def angular_velocity(D: Array, rates: Array) -> Array:
 # ---------------------------------------------------------------- quaternions
 
 
+def shorter(p: Vec) -> Vec:
+    """p or -p (..., 4), which are the same rotation, with p0 >= 0: the shorter way, at most half a turn."""
+    return np.where(p[..., :1] < 0.0, -p, p)
+
+
 def product(p: Array, q: Array) -> Array:
     """p o q; [NS] (30), [BS09] (1)."""
     a, b, c, d = p

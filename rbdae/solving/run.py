@@ -322,7 +322,7 @@ def _number(tolerance: float | Vec) -> str:
 
 def _called(problem: Problem | None) -> str:
     """Laws that are called in Python, which takes most of a run's time."""
-    laws = () if problem is None else problem.workspace.user_functions
+    laws = () if problem is None else problem.workspace.model.functions
     names = [each.owner for each in laws if each.law is None and not each.owner.endswith("derivatives")]
     return f"; called in Python: {', '.join(names)} (problem.laws says why)" if names else ""
 

@@ -79,12 +79,6 @@ def gather_multipliers(m: Memory, y: Array, offset: int) -> None:
     multipliers(m)[:n] = y[offset : offset + n]
 
 
-def gather_natural(m: Memory, Z: Array) -> None:
-    """Natural coordinates of all bodies from Z: (x, d, xdot, ddot), 24 numbers each."""
-    for (_, s), z in zip(moving(m), Z.reshape(-1, 24), strict=True):
-        s.x[:], s.d[:], s.xd[:], s.dd[:] = z[:3], z[3:12], z[12:15], z[15:]
-
-
 def collect_velocities(m: Memory, out: Array) -> None:
     """out[:nv] = (xd, w) of all bodies."""
     for o, s in moving(m):

@@ -40,10 +40,10 @@ def reduction(m: Memory, b: int) -> tuple[Array, Array, Array]:
     if h.kind == ANGULAR:
         return np.eye(3), o.inertia, o.inertia_inverse
     if h.kind == QUATERNION_RATE:
-        N, n = QUATERNION.kinematics(a[:4]), 1.0 if h.momenta == 1 else _norm(a) * _norm(a)
+        N, n = QUATERNION.kinematics(a[:4]), 1.0 if h.momenta == 1 else (a[:4] @ a[:4]) * (a[:4] @ a[:4])
         return N, o.inertia * n, o.inertia_inverse * (1.0 / n)
     C = _reciprocal(m, a)
-    N = np.array([_stacked(m, np.cross(e, np.eye(3)).T @ C) for e in np.eye(3)]).T
+    N = np.array([_matrix(m, np.cross(e, np.eye(3)).T @ C).ravel() for e in np.eye(3)]).T
     if h.columns == 1:
         mass = np.triu(N.T @ (o.euler @ N.reshape(3, 9)).reshape(9, 3))
         mass = mass + np.triu(mass, 1).T
@@ -58,35 +58,25 @@ def particular(m: Memory, b: int, s: Array) -> Array:
     h, o, a = head(m), bodies(m)[b], states(m)[b].a
     if h.kind == QUATERNION_RATE:
         # of momenta the row is q . pdot = (4 J0 / |q|^2) q . w
-        return a[:4] * (s[0] / (o.radial * 4.0) if h.momenta == 1 else s[0] / _norm(a))
+        return a[:4] * (s[0] / (o.radial * 4.0) if h.momenta == 1 else s[0] / (a[:4] @ a[:4]))
     H = np.diag(s[:3])
     for i, j, t in zip(*_BELOW, s[3:] * 0.5, strict=True):
         H[i, j] = H[j, i] = t
-    return _stacked(m, H @ _reciprocal(m, a))
+    return _matrix(m, H @ _reciprocal(m, a)).ravel()
 
 
 def internal_multipliers(m: Memory, b: int, F: Array) -> Array:
     """The multipliers (ni,) that balance the loads F (nr,): p . F / |p|^2, or the symmetric part of F Y^-1."""
     a = states(m)[b].a
     if head(m).kind == QUATERNION_RATE:
-        return np.array([a[:4] @ F / _norm(a)])
+        return np.array([a[:4] @ F / (a[:4] @ a[:4])])
     La = _matrix(m, F) @ _reciprocal(m, a).T
     return np.concatenate([np.diag(La), (La[_BELOW] + La.T[_BELOW]) * 0.5])
 
 
-def _norm(p: Array) -> Array:
-    """|p|^2."""
-    return p[:4] @ p[:4]
-
-
 def _matrix(m: Memory, a: Array) -> Array:
-    """Nine numbers of the directors as those of Y: the rows of R, or its columns."""
+    """Nine numbers of the directors as those of Y, the rows of R or its columns; or the way back."""
     return a.reshape(3, 3) if head(m).columns == 1 else a.reshape(3, 3).T
-
-
-def _stacked(m: Memory, Y: Array) -> Array:
-    """The way back."""
-    return (Y if head(m).columns == 1 else Y.T).ravel()
 
 
 def _reciprocal(m: Memory, a: Array) -> Array:

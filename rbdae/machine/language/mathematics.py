@@ -52,10 +52,6 @@ def _abs(at: Body, x: Value) -> Value:
     return at.value(INT, f"call i64 @llvm.abs.i64(i64 {at.converted(x, INT).text}, i1 false)")
 
 
-def _is_finite(at: Body, x: Value) -> Value:
-    return at.compared("lt", _abs(at, x), constant(math.inf))
-
-
 _INTRINSICS = {"sqrt": 1, "fabs": 1, "sin": 1, "cos": 1, "exp": 1, "log": 1, "copysign": 2, "floor": 1, "pow": 2}
 """Names, and how many arguments they have."""
 
@@ -67,7 +63,7 @@ FUNCTIONS: dict[Any, Mathematical] = {
     builtins.float: Mathematical(lambda at, x: at.converted(x, FLOAT)),
     builtins.int: Mathematical(lambda at, x: at.converted(x, INT)),
     np.floor: Mathematical(_intrinsic("floor")),
-    math.isfinite: Mathematical(_is_finite),
+    math.isfinite: Mathematical(lambda at, x: at.compared("lt", _abs(at, x), constant(math.inf))),
 }
 """By the function of Python."""
 

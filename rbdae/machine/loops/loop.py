@@ -96,12 +96,6 @@ def written(s: StepMemory) -> None:
     s.rows += 1
 
 
-def is_watched(s: StepMemory) -> bool:
-    """Whether the end of the last step is looked at: limits come before switches, not before events."""
-    ends = s.t_new >= s.t_end or s.steps >= s.max_steps
-    return not (s.measured == 0 or (s.events == 0 and ends))
-
-
 def run(rhs: Function, context: Address, s: StepMemory, p: Correction) -> int:
     """Take steps until the end, or until the caller has something to do; called again, it continues.
 
@@ -137,5 +131,7 @@ def run(rhs: Function, context: Address, s: StepMemory, p: Correction) -> int:
         if status != at.DONE:
             return status
         written(s)
-        if is_watched(s) and asks(s, s.direction * s.t_new, s.vectors[at.Y_NEW * s.m :]):
+        ends = s.t_new >= s.t_end or s.steps >= s.max_steps  # limits come before switches, not before events
+        watched = s.measured != 0 and (s.events != 0 or not ends)
+        if watched and asks(s, s.direction * s.t_new, s.vectors[at.Y_NEW * s.m :]):
             return at.ASKED

@@ -151,15 +151,6 @@ def row(rhs: Function, context: Address, s: StepMemory, j: int) -> int:
 # ---------------------------------------------------------------- order and step size
 
 
-def first_target(s: StepMemory) -> int:
-    """The row in which the first step is expected to converge."""
-    k = 2
-    least = s.rtol
-    while k < ROWS - 1 and least < 10.0 ** (-(k + 0.5) / 0.6):
-        k += 1
-    return k
-
-
 def too_far(j: int, k: int, err: float) -> bool:
     """Whether convergence up to row k + 1 is not to be expected after row j."""
     ratio = steps_of(k + 1) / 2.0
@@ -173,8 +164,10 @@ def attempt(rhs: Function, context: Address, s: StepMemory) -> int:
     status = prepared(rhs, context, s, 0.5 * s.h)
     if status != at.DONE:
         return status
-    if s.order == 0:
-        s.order = first_target(s)
+    if s.order == 0:  # the row in which the first step is expected to converge
+        s.order = 2
+        while s.order < ROWS - 1 and s.rtol < 10.0 ** (-(s.order + 0.5) / 0.6):
+            s.order += 1
         s.code = 0
     if 0.1 * abs(s.h) <= abs(s.t) * UROUND:
         return at.TOO_SMALL

@@ -110,8 +110,8 @@ class Dependence(NamedTuple):
 
     def strength(self, bodies: Any) -> float:
         """(1 + |c|^2)^(-1/2) of the dropped row that needs the kept ones most, rows scaled to one: the smallest
-        singular value of the kept rows falls with it. As `rbdae.kernels.joint_rows.need` has it, with respect to
-        velocities over the radius of gyration of these bodies."""
+        singular value of the kept rows falls with it. As `rbdae.kernels.joint_rows.independence` has it, for velocities
+        over the radius of gyration of these bodies."""
         reach = bodies["inertia"].trace(axis1=1, axis2=2).sum() / bodies["mass"].sum()
         kept, dropped = (sizes @ (reach, 1.0) for sizes in (self.kept, self.dropped))
         return float((1.0 + np.max(kept @ self.c**2 / dropped, initial=0.0)) ** -0.5)

@@ -81,9 +81,8 @@ class RatesCode:
         n = workspace.layout.n
         self._shapes: Shapes = {"y": (n,), "out": (n, n)}
         floor = workspace.selection.rows.pivot_floor
-        more = () if floor is None else (floor,)
-        self._bound = RatesJacobian(found.tables, parts, self._elsewhere_to, *more)
-        self._calls_python = any(code.functions for code in found.parts) and workspace.calls_python
+        self._bound = RatesJacobian(found.tables, parts, self._elsewhere_to, floor)
+        self._calls_python = any(code.functions for code in found.parts)
 
     @cached_property
     def _elsewhere(self) -> Callable[..., None]:

@@ -80,7 +80,7 @@ class TracedKernel:
 
     def function(self) -> MachineFunction:
         """The C function. Where a user's function is Python, it goes through Python, too, for its exceptions."""
-        if self.code.functions and self._workspace.calls_python:
+        if self.code.functions:
             return trampoline(self.call, self.code.signs, self.code.shapes)
         context = self.code.context(self._workspace)
         out = self.code.function(self._workspace, context)

@@ -191,7 +191,7 @@ class _Told:
     """What elements of one kind have in common: all but their places and the values of numbers that are loaded."""
 
     def __init__(self, workspace: Workspace, arrays: Any) -> None:
-        laws = {each.address: each.law.digest for each in workspace.user_functions if each.law is not None}
+        laws = {each.address: each.law.digest for each in workspace.model.functions if each.law is not None}
         self._arrays, self._ground = arrays, workspace.model.n
         self._parents = arrays["bodies"]["parent"]
         self._alike: dict[str, list[int]] = {}  # equal numbers for records that are alike

@@ -168,10 +168,6 @@ class Recorded:
         """The places of (qdot, vdot)."""
         return [at._replace(vector="out") for at in self.q] + [self.place(motion, "free", i) for i in range(self.n_v)]
 
-    def state_rates(self) -> list[Place]:
-        """The places of the rates of their internal states."""
-        return [at._replace(vector="out") for at in self.s]
-
     def unknown_rates(self) -> list[Place]:
         """The places of the rates of their velocities, or momenta, among the results."""
         return [Place("out", "v", self.workspace.layout.v.start + at) for at in self.v]

@@ -97,7 +97,7 @@ def elements_apart(workspace: Workspace, first: int = 0) -> tuple[Elements, Ints
     def wanted(found: list[tuple[int, Ints]]) -> list[tuple[int, Ints]]:
         return [(node, at) for node, at in found if at[0] % n >= first]
 
-    found = [(of, wanted(of.rows()), wanted(of.entries_apart())) for of in recorded_elements(workspace)]
+    found = [(of, wanted(of.rows()), wanted(of.differentiated(apart=True))) for of in recorded_elements(workspace)]
     keys = np.unique(np.concatenate([_NONE, *(at.ravel() for *_, entries in found for _, at in entries)]))
     results = {}
     for of, rows, entries in found:
@@ -226,14 +226,11 @@ class _Rows:
     def entries(self) -> list[tuple[int, Ints]]:
         """The entries of dF/dy + c dF/dyd that are not 0: node, and place column by column for each element."""
         if self._entries is None:
-            self._entries = self._differentiated()
+            self._entries = self.differentiated()
         return self._entries
 
-    def entries_apart(self) -> list[tuple[int, Ints]]:
-        """The same of [dF/dy, dF/dyd], which has twice as many columns."""
-        return self._differentiated(apart=True)
-
-    def _differentiated(self, *, apart: bool = False) -> list[tuple[int, Ints]]:
+    def differentiated(self, *, apart: bool = False) -> list[tuple[int, Ints]]:
+        """The same, not kept; `apart` of [dF/dy, dF/dyd], which has twice as many columns."""
         g, n = self.of.graph, self._workspace.n_equations
         columns, one = self._unknowns, g.const(1.0)
         c, first = (one, len(columns)) if apart else (g.node("input", "c", 0), 0)

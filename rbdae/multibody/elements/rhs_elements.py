@@ -26,7 +26,7 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.equations import set_state
-from rbdae.kernels.memory import force_state_rates
+from rbdae.kernels.memory import force_state_rates, solution
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run, evaluated
 from rbdae.multibody.choices.settings import Settings
 from rbdae.multibody.elements.element_groups import Group, groups_of, of_elements
@@ -40,7 +40,7 @@ from rbdae.multibody.elements.element_recording import (
     kept_directors,
 )
 from rbdae.multibody.elements.elimination_elements import elimination
-from rbdae.multibody.elements.rhs_recording import Joint, changed, changed_rates, recorded_body, recorded_multipliers
+from rbdae.multibody.elements.rhs_recording import Joint, changed, recorded_body, recorded_multipliers
 from rbdae.multibody.elements.stored_joints import StoredJoints
 from rbdae.multibody.elements.tree_elements import TreeElements
 from rbdae.multibody.memory.workspace import Workspace
@@ -230,7 +230,8 @@ class Assembling:
         loads = [x for state in force.m.states[: len(force.moving)] for x in (*state.fx, *state.fd)]
         places = [place for b in force.moving for place in self._loads(group.bodies[:, b])]
         rates = force_state_rates(force.m)[: len(force.s)]
-        results = force.results(loads, places, adds=True) + force.results(rates, force.state_rates())
+        results = force.results(loads, places, adds=True)
+        results += force.results(rates, [at._replace(vector="out") for at in force.s])
         return self._kind(force.graph, results, force, {})
 
     def _loads(self, bodies: Ints) -> list[Place]:
@@ -255,7 +256,11 @@ class Assembling:
         return self._kind(body.graph, results, body, places)
 
     def _changed(self, body: Recorded) -> Kind:
-        return self._kind(body.graph, body.results(changed_rates(body), body.unknown_rates()), body, {})
+        """The rates of momenta, or of spatial velocities, from what the saddle-point system is solved for."""
+        rates = solution(body.m)[: body.n_v]
+        rates[:] = body.recorder.inputs("free")
+        body.run(explicit.change_rates)
+        return self._kind(body.graph, body.results(rates, body.unknown_rates()), body, {})
 
     def _joint(self, k: int) -> Kind:
         joint, of = self._joints.kinds[k], self._joints.kinds[k].of

@@ -16,7 +16,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.formulations.explicit import change_rates, free_rates, unsolved
+from rbdae.formulations.explicit import free_rates, unsolved
 from rbdae.kernels.linear.saddle import internal_multipliers
 from rbdae.kernels.memory import constraint_side, multipliers, right_hand_side, solution, square_side
 from rbdae.multibody.elements.element_groups import Group
@@ -55,13 +55,6 @@ def recorded_multipliers(workspace: Workspace, group: Group, *, loaded: bool) ->
 def changed(workspace: Workspace) -> bool:
     """Whether the unknowns are momenta, or spatial velocities."""
     return workspace.settings.momenta or bool(workspace.settings.spatial)
-
-
-def changed_rates(body: Recorded) -> Any:
-    """The rates of momenta, or of spatial velocities, as functions of what the saddle-point system is solved for."""
-    solution(body.m)[: body.n_v] = body.recorder.inputs("free")
-    body.run(change_rates)
-    return solution(body.m)[: body.n_v]
 
 
 @final

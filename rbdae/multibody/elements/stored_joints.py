@@ -89,13 +89,13 @@ class StoredJoints:
         return found, self.work.take(width * len(joint.of.group.bodies)), width
 
     def begin(self, k: int, b: int) -> Ints:
-        """Where the stored entries of a side of joints of a kind begin: those of K, then those of A."""
+        """The places where the stored entries of a side of joints begin: those of K, then those of A."""
         _, first, width = self._gradients[k][b]
         begins: Ints = first + width * np.arange(len(self.which(k)))
         return begins
 
     def gradient(self, k: int, b: int) -> list[dict[tuple[int, int], Place]]:
-        """Where the stored entries of K of a side of joints of a kind, and of A, are."""
+        """The places of the stored entries of K of a side of joints of a kind, and of A."""
         begin = self.begin(k, b)
         return [
             {at: Place("work", f"K{b}", begin + i) for at, i in stored.items()} for stored in self._gradients[k][b][0]

@@ -57,7 +57,7 @@ class Workspace:
         self.memory, self.selection = memory, selection
         self.model, self.settings, self.layout = memory.model, memory.settings, memory.layout
         self.arrays = dict(memory.arrays)  # all of them by name
-        self._arrays: dict[str, Any] = {}
+        self.owned: dict[str, Any] = {}  # those in place of shared ones, but for primitives with dropped rows
         self._sizes: dict[str, int] = {}
         self._left: Any = None  # the memory on floats, as the last kernel has left it
         self.slopes: Mapping[str, Mapping[str, Any]] = {}  # of records by fields, along a parameter
@@ -77,7 +77,7 @@ class Workspace:
             self.own("references", np.ascontiguousarray(selection.references[list(memory.layout.order)]))
         if selection.inputs is not None:
             self.own("inputs", np.array(selection.inputs, dtype=float))
-            self.inputs_at.append(self._arrays["inputs"])
+            self.inputs_at.append(self.owned["inputs"])
         if selection.velocities is not None:
             self.own("velocity_selection", selection.velocities.S)
             measures = [1.0 / memory.metric.scale, 1.0 / selection.velocities.sizes, memory.metric.reach**2]
@@ -91,7 +91,7 @@ class Workspace:
 
     def own(self, name: str, array: Any) -> None:
         """An array in place of the shared one, before numbers or code are asked for."""
-        self._arrays[name] = self.arrays[name] = array
+        self.owned[name] = self.arrays[name] = array
 
     def write_inputs(self, values: Vec) -> None:
         """Write values of the inputs where all code of this workspace reads them. The selection says nothing of them:
@@ -109,7 +109,7 @@ class Workspace:
                 known[key] = _square_pattern(primitives, bodies, rows)
             pattern: Mapping[str, Ints] = known[key]
         else:
-            pattern = {name: like._arrays[name] for name in _SQUARE}
+            pattern = {name: like.owned[name] for name in _SQUARE}
         for name, array in pattern.items():
             self.own(name, array)
 
@@ -120,11 +120,6 @@ class Workspace:
         return SimpleNamespace(**{**self.memory.sizes, **self._sizes, "referenced": referenced, "time": 0.0})
 
     # ------------------------------------------------------------ facts
-
-    @property
-    def owned(self) -> Mapping[str, Any]:
-        """The arrays in place of shared ones, without primitives whose dropped rows are marked."""
-        return self._arrays
 
     @property
     def n_equations(self) -> int:
@@ -141,7 +136,7 @@ class Workspace:
     @cached_property
     def selected(self) -> dict[str, Any]:
         """The arrays that the selection decides; R_ref = I is written out where charts can be centred."""
-        out = {name: self._arrays[name] for name in named(Content.SELECTION) if name in self._arrays}
+        out = {name: self.owned[name] for name in named(Content.SELECTION) if name in self.owned}
         if self.settings.chart.centre and "references" not in out:
             out["references"] = np.tile(np.eye(3), (self.model.n, 1, 1))
         return out
@@ -151,7 +146,7 @@ class Workspace:
         """All numbers of the selection, one after the other: the input ``"selection"``. All code of a workspace reads
         them at one place."""
         out: Vec = np.concatenate([np.zeros(1), *(array.ravel() for array in self.selected.values())])
-        if "inputs" in self._arrays:
+        if "inputs" in self.owned:
             self.inputs_at.append(out[self.places_of("inputs")])
         return out
 
@@ -170,10 +165,6 @@ class Workspace:
             first += array.size
         return slice(first, first)
 
-    def arrays_in(self, numbers: Any) -> dict[str, Any]:
-        """The arrays of a selection with these numbers, or symbols."""
-        return {name: numbers[self.places_of(name)].reshape(array.shape) for name, array in self.selected.items()}
-
     @cached_property
     def open_numbers(self) -> OpenNumbers:
         """The numbers of the model that are inputs of open code."""
@@ -185,7 +176,7 @@ class Workspace:
         what is recorded, so code is not shared with workspaces in which they are different."""
         opened = self.memory.opened
         constant = named(Content.PATTERN) if opened else named(Content.NUMBERS, Content.STRUCTURE, Content.PATTERN)
-        own = [(name, self.arrays[name].tobytes()) for name in sorted(self._arrays.keys() & set(constant))]
+        own = [(name, self.arrays[name].tobytes()) for name in sorted(self.owned.keys() & set(constant))]
         return (("open", self.open_numbers.digest), *own) if opened else tuple(own)
 
     @cached_property
@@ -220,26 +211,16 @@ class Workspace:
     # ------------------------------------------------------------ kernels
 
     @property
-    def user_functions(self) -> tuple[Any, ...]:
-        """The user's functions that kernels call."""
-        return self.memory.model.functions
-
-    @property
-    def calls_python(self) -> bool:
-        """Whether there is one: they are Python."""
-        return bool(self.user_functions)
-
-    @property
     def code_calls_python(self) -> bool:
         """Whether code of the model calls one: laws that are recorded it does not."""
         known = self.memory.known
         if "code calls" not in known:
-            known["code calls"] = any(function.law is None for function in self.user_functions)
+            known["code calls"] = any(function.law is None for function in self.model.functions)
         return bool(known["code calls"])
 
     def raising(self, kernel: Callable[..., None]) -> Callable[..., None]:
         """The kernel, and then what the user's Python functions have raised in it."""
-        return raising(kernel) if self.calls_python else kernel
+        return raising(kernel) if self.model.functions else kernel
 
     def plain(self, kernel: Entry) -> Callable[..., None]:
         """The kernel on floats, and then what the user's functions have raised in it: for single evaluations, which a
@@ -251,7 +232,8 @@ class Workspace:
     ) -> KernelMemory:
         """A memory for kernels with these numbers of the selection, floats or symbols of a recorder; `records` take the
         place of arrays."""
-        m = KernelMemory(self.head, self.arrays, {**records, **self.arrays_in(numbers)}, recorder)
+        selected = {name: numbers[self.places_of(name)].reshape(own.shape) for name, own in self.selected.items()}
+        m = KernelMemory(self.head, self.arrays, {**records, **selected}, recorder)
         m.head.referenced = int("references" in self.selected)
         return m
 
@@ -272,7 +254,7 @@ class Workspace:
         if selection is self.selection:
             return self
         out = Workspace(self.memory, selection, self)
-        if selection.rows.dropped == self.selection.rows.dropped and self._arrays.keys().isdisjoint(
+        if selection.rows.dropped == self.selection.rows.dropped and self.owned.keys().isdisjoint(
             {*RECORDS} - {"tree_velocities"}
         ):
             out.open_numbers = self.open_numbers
@@ -280,7 +262,7 @@ class Workspace:
 
     def make_newton(self) -> None:
         """Have the order of elimination of steps (`rbdae.kernels.conserving.steps`)."""
-        if "newton_order" not in self._arrays:
+        if "newton_order" not in self.owned:
             n, order = elimination_order(self.arrays, self.layout.n_internal)
             self._sizes.update(n_body_unknowns=n, n_newton=len(order))
             self.own("newton_order", order)
@@ -333,7 +315,7 @@ def _rows_of_selection(S: Mat, spatial: int) -> tuple[tuple[int, ...], ...]:
     rotations."""
     used = S != 0.0
     if spatial or not ((used.sum(axis=1) == 1).all() and (S.max(axis=1, initial=0.0) == 1.0).all()):
-        used = np.repeat(used.reshape(len(S), -1, 3).any(axis=2), 3, axis=1)
+        used = np.repeat(used.reshape(len(S), S.shape[1] // 3, 3).any(axis=2), 3, axis=1)
     return tuple(tuple(np.flatnonzero(row).tolist()) for row in used)
 
 

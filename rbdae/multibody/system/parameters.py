@@ -34,11 +34,6 @@ Part: TypeAlias = Any
 _NOTHING: Mapping[int, Part] = MappingProxyType({})
 
 
-def fields_of(part: Part) -> list[str]:
-    """The names of its fields."""
-    return [*field_names(type(part))]
-
-
 def with_fields(system: System, fields: Mapping[int, dict[str, Any]], new: Mapping[int, Part] = _NOTHING) -> System:
     """The system with other fields of some parts, of which `new` has those that are there; what refers to one refers to
     its twin. Nothing is checked again."""
@@ -62,7 +57,7 @@ def with_fields(system: System, fields: Mapping[int, dict[str, Any]], new: Mappi
 
 def _linked(part: Part, twins: Mapping[int, Part]) -> dict[str, Any]:
     """The fields of a part that refer to parts with twins, as they are with these."""
-    out = {name: twins[id(getattr(part, name))] for name in fields_of(part) if id(getattr(part, name)) in twins}
+    out = {name: twins[id(getattr(part, name))] for name in field_names(type(part)) if id(getattr(part, name)) in twins}
     if isinstance(part, AbstractJoint):  # which would look for another attribute among its quantities
         return out
     ends = getattr(part, "along", None)
@@ -157,7 +152,7 @@ def _of_part(part: Part, wanted: str = "") -> dict[str, Parameter]:
     elif isinstance(part, AbstractJoint):
         fields = [field for field in _OF_JOINTS if hasattr(part, field)]
     else:
-        fields = [field for field in fields_of(part) if field not in _NOT_OF_FORCES]
+        fields = [field for field in field_names(type(part)) if field not in _NOT_OF_FORCES]
     out: dict[str, Parameter] = {}
     for field in fields:
         if not wanted or wanted.partition(".")[0] == field:
