@@ -50,6 +50,12 @@ def chain(
     return system
 
 
-def double_pendulum() -> System:
-    """Two links of 1 m and 1 kg on hinges, from the horizontal at rest: `chain` with n = 2, for 2 s."""
-    return chain(2, planar=True)
+def double_pendulum(*, gravity: float = 9.81) -> System:
+    """Two links of 1 m and 1 kg on hinges, from the horizontal at rest: `chain` with n = 2, for 2 s.
+
+    Parameters
+    ----------
+    gravity : float
+        m/s^2, against the third axis.
+    """
+    return chain(2, planar=True, gravity=gravity)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdae import _check
 from rbdae.drives import PrescribedDisplacement
 from rbdae.joints import Prismatic, Revolute
 from rbdae.system import System
@@ -17,15 +18,17 @@ def _sine(amplitude: float, frequency: float, phase: float, t: Any) -> Any:
     return amplitude * np.sin(frequency * t + phase)
 
 
-def driven_pendulum(*, amplitude: float = 0.1, frequency: float = 6.0) -> System:
+def driven_pendulum(
+    *, amplitude: float = 0.1, frequency: float = 6.0, length: float = 1.0, mass: float = 1.0, angle: float = 0.3
+) -> System:
     """A body "carriage" at s(t) = amplitude sin(frequency t), and a body "pendulum" that hangs from it.
 
     A textbook problem; its motion follows the scalar equation
 
-        (J + m c^2) phi'' = m c (s'' cos phi - g sin phi),    c = l / 2,  J = m l^2 / 12,  l = 1 m,  m = 1 kg,
+        (J + m c^2) phi'' = m c (s'' cos phi - g sin phi),    c = length / 2,  J = m length^2 / 12,
 
-    phi about the second spatial axis, the rod's end at s - l sin phi. phi(0) = 0.3 and
-    phi'(0) = m c s'(0) cos(0.3) / (J + m c^2): at rest except for the jerk with which the carriage starts (velocities
+    phi about the second spatial axis, the rod's end at s - length sin phi. phi(0) = angle and
+    phi'(0) = m c s'(0) cos(angle) / (J + m c^2): at rest except for the jerk with which the carriage starts (velocities
     are projected in the mass metric).
 
     Parameters
@@ -34,8 +37,13 @@ def driven_pendulum(*, amplitude: float = 0.1, frequency: float = 6.0) -> System
         m
     frequency : float
         angular frequency, 1/s
+    length, mass : float
+        m, kg; of the pendulum, a thin rod
+    angle : float
+        rad, at the start
     """
-    a, w, m, l, half = amplitude, frequency, 1.0, 1.0, 0.15
+    a, w, m, half = amplitude, frequency, mass, 0.5 * angle
+    l = _check.positive("model driven_pendulum", "length", length, "give the length of the rod")
     system = System(gravity=(0.0, 0.0, -9.81))
     carriage = system.add_body("carriage", mass=1.0, inertia=(0.1, 0.1, 0.1))
     pendulum = system.add_body(

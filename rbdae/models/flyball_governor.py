@@ -9,16 +9,26 @@ from rbdae.joints import Prismatic, Revolute
 from rbdae.system import System
 
 
-def flyball_governor() -> System:
+def flyball_governor(
+    *, stiffness: float = 8e5, damping: float = 4e4, spin: float = 0.16 * 2 * math.pi, gravity: float = 9.81
+) -> System:
     """A shaft, a slider on it, two rods with a ball each, coupled to the slider by stiff springs.
 
     Bodies "shaft", "slider", "right" and "left". Shaft and rods are 1 m x 0.01 m x 0.01 m, the slider is a cube of
     0.1 m, all of 3000 kg/m^3; the balls are points of 5 kg. The rods begin 30 degrees below the horizontal, the slider
-    half way up the shaft, the springs unstretched, and all turns at 0.16 revolutions a second about the shaft. Only
-    curves are published, no numbers. Sources: [IFToMM], benchmark A05, and Exudyn's example stiffFlyballGovernor for
-    the spin and the distance 0.1 m of the rods' hinges.
+    half way up the shaft, the springs unstretched. Only curves are published, no numbers. Sources: [IFToMM],
+    benchmark A05, and Exudyn's example stiffFlyballGovernor for the spin and the distance 0.1 m of the rods' hinges.
+
+    Parameters
+    ----------
+    stiffness, damping : float
+        Values for each spring, N/m and N s/m.
+    spin : float
+        Initial angular velocity of the mechanism about the shaft, rad/s.
+    gravity : float
+        m/s^2, against the third axis.
     """
-    system, spin = System(gravity=(0.0, 0.0, -9.81)), 0.16 * 2 * math.pi
+    system = System(gravity=(0.0, 0.0, -gravity))
     thin, rod, cube, ball = 0.01, 0.3, 3.0, 5.0
     across, own = rod * (1.0 + thin**2) / 12, rod * thin**2 / 6
     turning = (0.0, 0.0, spin)
@@ -51,7 +61,7 @@ def flyball_governor() -> System:
             Revolute(shaft, arm, at_a=(0.05 * side, 0, 1.0), axis_a=axis, axis_b=(0, 1, 0), name=f"{name} hinge")
         )
         spring = forces.SpringDamper(
-            slider, arm, at_a=(0.05 * side, 0, 0), at_b=(0.5, 0, 0), stiffness=8e5, damping=4e4, length=0.5
+            slider, arm, at_a=(0.05 * side, 0, 0), at_b=(0.5, 0, 0), stiffness=stiffness, damping=damping, length=0.5
         )
         system.add_force(spring)
     return system

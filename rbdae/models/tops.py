@@ -32,7 +32,7 @@ def free_body(angular_velocity: ArrayLike = (10.0, 20.0, 20.0)) -> System:
     return system
 
 
-def tennis_racket(disturbance: float = 1e-3) -> System:
+def tennis_racket(disturbance: float = 1e-3, *, spin: float = 50.0) -> System:
     """A free rotation about the medial axis of inertia, [NS], section 7, Example B: body "racket", for 1 s.
 
     The body flips periodically, less often for smaller disturbances. The paper leaves out translation, so the centre of
@@ -41,8 +41,9 @@ def tennis_racket(disturbance: float = 1e-3) -> System:
     Parameters
     ----------
     disturbance : float
-        Second and third component of the initial angular velocity beside 50 rad/s, rad/s; the paper takes 1.0, 0.1,
-        1e-3 and 1e-5.
+        Second and third component of the initial angular velocity, rad/s; the paper takes 1.0, 0.1, 1e-3 and 1e-5.
+    spin : float
+        First component, rad/s.
     """
     # Euler angles 3-1-3 away from their singularity, as in the paper.
     theta1, theta2, theta3 = math.pi / 3, math.pi / 4, math.pi / 2
@@ -55,7 +56,7 @@ def tennis_racket(disturbance: float = 1e-3) -> System:
         inertia=(41.6, 11.6, 50.0),
         pivot=(0.0, 0.0, 0.0),
         orientation=(c * math.cos(plus), s * math.cos(minus), s * math.sin(minus), c * math.sin(plus)),
-        angular_velocity=(50.0, disturbance, disturbance),
+        angular_velocity=(spin, disturbance, disturbance),
     )
     return system
 
