@@ -2,7 +2,7 @@
 
     python -m benchmarks.peers [--case heavy_top ...] [--peer rbdae ...] [--quick] [--json FILE] [--markdown FILE]
 
-Peers that are not installed are named, and the run continues. `python -m pip install heyoka 'rbdae[peers]'` brings all
+Peers that are not installed are named, and the run continues. `python -m pip install heyoka '.[peers]'` brings all
 that come as wheels; C by hand needs gcc, SUNDIALS from C its headers.
 """
 

@@ -104,5 +104,5 @@ def needed(install: str, packages: Iterable[str]) -> None:
             raise Missing(name, install) from error
 
 
-PIP = "python -m pip install 'rbdae[peers]'"
+PIP = "python -m pip install '.[peers]'"
 """The command for all peers that come as wheels."""
