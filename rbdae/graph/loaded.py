@@ -91,8 +91,9 @@ class LoadedNumbers:
         return self._atom(("sqrt", a.key), math.sqrt(a.value) if a.value >= 0.0 else math.nan)
 
     def contents(self) -> object:
-        """The constants of a recording, for comparisons."""
-        return self._atoms, list(self._made)
+        """The constants of a recording, for comparisons, with their values: what is written of them depends on which
+        of their sums vanish."""
+        return self._atoms, list(self._made), self._values
 
     def tape(self, wanted: Iterable[Loaded | float]) -> Tape:
         """The tape that computes some of them; numbers are results as they are."""

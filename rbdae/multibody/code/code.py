@@ -20,7 +20,7 @@ from rbdae.machine.data import Data
 from rbdae.machine.elements import Elements
 from rbdae.machine.function import Context, MachineFunction, Shapes
 from rbdae.machine.loops.fixed import SAYS
-from rbdae.machine.module import Module, NoMachineCode, Written, collector_off, from_cache
+from rbdae.machine.module import Module, NoMachineCode, Written, as_it_comes, collector_off, from_cache
 from rbdae.machine.python_calls import supported
 from rbdae.multibody.code import closing_elements
 from rbdae.multibody.code.code_text import CodeText, code_text, text_of_elements, text_of_step
@@ -216,7 +216,7 @@ def _level(made: CodeText) -> int:
 
 
 def _written(made: CodeText) -> Written:
-    like = hashlib.sha256(repr(made.made_of).encode()).digest()
+    like = hashlib.sha256(repr((made.made_of, as_it_comes())).encode()).digest()
     text, data = _TEXTS[like] = _TEXTS.pop(like) if like in _TEXTS else made.write()
     if len(_TEXTS) > _MOST_TEXTS:
         _TEXTS.popitem(last=False)
