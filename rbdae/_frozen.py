@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Final, NoReturn, TypeVar, final
@@ -153,12 +154,12 @@ def _escaped(text: str) -> str:
     return re.sub(r"[$\\]", r"<span>\g<0></span>", html.escape(text))
 
 
-class Table(list[T]):
+class Table(list[T], ABC):
     """A list that prints as a table, in a notebook too."""
 
+    @abstractmethod
     def rows(self) -> list[Sequence[str]]:
         """The cells, of the head first."""
-        raise NotImplementedError
 
     def notes(self) -> list[str]:
         """Lines below."""

@@ -217,7 +217,8 @@ def _level(made: CodeText) -> int:
 
 def _written(made: CodeText) -> Written:
     like = hashlib.sha256(repr((made.made_of, as_it_comes())).encode()).digest()
-    text, data = _TEXTS[like] = _TEXTS.pop(like) if like in _TEXTS else made.write()
+    known = _TEXTS.pop(like, None)  # in one go: another thread may take it meanwhile
+    text, data = _TEXTS[like] = known or made.write()
     if len(_TEXTS) > _MOST_TEXTS:
         _TEXTS.popitem(last=False)
     beside = made.length.to_bytes(8, "little") + bytes([made.guarded]) + data.to_bytes()
