@@ -86,16 +86,12 @@ class Data:
         arrays = (self.indices, self.numbers, tape.constants, tape.rows, tape.results, self.loaded)
         return marshal.dumps((self.scratch, tape.n_inputs, *(array.tobytes() for array in arrays)))
 
-    def fill(self, inputs: Vec, place: int) -> bool:
-        """Write what follows from the numbers of a model to its places among the numbers, which begin at this address.
-        Whether that is finite: a sum of numbers by which others are divided may vanish in one model alone."""
-        if not len(self.loaded):
-            return True
+    def follow(self, values: int, numbers: int) -> bool:
+        """Write what follows from constants and the numbers of a model, which begin at the address `values`, behind
+        them and to its places among the `numbers`. Whether that is finite: a sum of numbers by which others are divided
+        may vanish in one model alone."""
         first, n_rows, rows, results, loaded = self._tape
-        constants = self.tape.constants
-        values = np.empty(first + n_rows)
-        values[: len(constants)], values[len(constants) : first] = constants, inputs[: self.tape.n_inputs]
-        finite: bool = _follow()(n_rows, first, rows, address_of(values), len(self.loaded), results, loaded, place)
+        finite: bool = _follow()(n_rows, first, rows, values, len(self.loaded), results, loaded, numbers)
         return finite
 
     @cached_property

@@ -192,27 +192,40 @@ class Context(np.ndarray):
     address: int
     sound: bool
     alive: list[Any]
+    places: tuple[int, ...]
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         """Pickles of functions would be pickles of their context: addresses."""
         refuse_copies()
 
     @classmethod
-    def of(cls, selection: Vec, functions: Sequence[int], data: Data, inputs: Vec) -> Context:
-        """A context with the numbers of a selection, the addresses of the user's functions, and the data of code for
-        the numbers of a model. It has memory of its own, so that calls with one context must not overlap."""
-        scratch = np.empty(data.scratch)
+    def begun(cls, functions: Sequence[int], data: Data) -> Context:
+        """What all contexts of one code have: addresses of the user's functions, tables, constants; then come places
+        for what follows from the numbers of a model and for what code leaves there."""
         first = FIRST_FUNCTION + len(functions)
-        places = np.empty(first + len(data.numbers), dtype=np.int64)
-        places[:FIRST_FUNCTION], places[first:] = _of_python(), data.numbers.view(np.int64)
-        if functions:
-            places[FIRST_FUNCTION:first] = functions
-        places[SELECTION], places[SCRATCH] = address_of(selection), address_of(scratch)
-        out = places.view(cls)
-        out.address = address_of(places)
-        places[INDICES], places[NUMBERS] = data.place, out.address + first * places.itemsize
-        out.sound = data.fill(inputs, int(places[NUMBERS]))
-        out.alive = [selection, data, scratch]
+        places = [first + len(data.numbers)]
+        places += [places[0] + data.scratch, places[0] + data.scratch + len(data.tape.constants)]
+        out = np.zeros(places[-1] + data.tape.n_inputs + len(data.tape.rows), dtype=np.int64).view(cls)
+        out[:FIRST_FUNCTION] = _of_python()
+        out[FIRST_FUNCTION:first], out[first : places[0]] = functions, data.numbers.view(np.int64)
+        out[INDICES], out[places[1] : places[2]] = data.place, data.tape.constants.view(np.int64)
+        out.places = (first, *places)
+        return out
+
+    @classmethod
+    def of(cls, begun: Context, selection: Vec, data: Data, inputs: Vec) -> Context:
+        """A context with the numbers of a selection and the data of code for the numbers of a model. It has memory of
+        its own, so that calls with one context must not overlap."""
+        out = begun.copy()
+        out.address = at = address_of(out)
+        numbers, scratch, values, given = begun.places
+        out[SELECTION], out[NUMBERS], out[SCRATCH] = address_of(selection), at + 8 * numbers, at + 8 * scratch
+        out.sound = True
+        if len(data.loaded):
+            n = data.tape.n_inputs
+            out[given : given + n] = inputs[:n].view(np.int64)
+            out.sound = data.follow(at + 8 * values, at + 8 * numbers)
+        out.alive = [selection, data]
         return out
 
 

@@ -238,7 +238,7 @@ def values_of_machine_code(
 
 def machine_context(selection: Vec, code: Any, problem: rbdae.Problem) -> Any:
     """What a code takes first, with the numbers of a problem."""
-    return machine_function.Context.of(selection, code.functions, code.data, problem.workspace.open_numbers.values)
+    return code.context_with(selection, problem.workspace.open_numbers.values)
 
 
 def forget_code(monkeypatch: pytest.MonkeyPatch, *, on_disk: bool = True) -> None:

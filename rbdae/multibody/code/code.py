@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
+from rbdae._arrays import Vec
 from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.factoring import LEAST_NODES
@@ -59,6 +60,7 @@ class Code:
     shapes: Shapes
     functions: tuple[int, ...]
     data: Data
+    begun: Context
     n_nodes: int
     guarded: bool
     variant: tuple[bytes, ...] = ()
@@ -68,9 +70,13 @@ class Code:
         found: Context | None = workspace.contexts.pop(self, None)
         if found is None:
             numbers = workspace.open_numbers.values if len(self.data.loaded) else workspace.numbers
-            found = Context.of(workspace.numbers, self.functions, self.data, numbers)
+            found = self.context_with(workspace.numbers, numbers)
             found.alive += [self.module, workspace]
         return found
+
+    def context_with(self, selection: Vec, numbers: Vec) -> Context:
+        """The same with these numbers."""
+        return Context.of(self.begun, selection, self.data, numbers)
 
     def tried(self, workspace: Workspace) -> Context:
         """The same, kept for its first caller."""
@@ -203,7 +209,8 @@ def compiled(
     module, beside = from_cache(key, lambda: _written(text()))
     length, guarded = int.from_bytes(beside[:8], "little"), beside[8] == 1
     addresses = tuple(function.address for function in functions)
-    return Code(module, signs, shapes, addresses, Data.from_bytes(beside[9:]), length, guarded)
+    data = Data.from_bytes(beside[9:])
+    return Code(module, signs, shapes, addresses, data, Context.begun(addresses, data), length, guarded)
 
 
 def of_recording(recording: Recording, signs: str, shapes: Shapes) -> Code:

@@ -23,7 +23,7 @@ from rbdae.graph.pivots import Place, Plan, SingularPattern, plan, with_pivots
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.cache import bytes_from_cache, say_once
 from rbdae.machine.factors import BoundFactors, Tables, tables
-from rbdae.machine.function import PROTOTYPE, Context, Shapes
+from rbdae.machine.function import PROTOTYPE, Shapes
 from rbdae.machine.module import NoMachineCode, collector_off
 from rbdae.machine.straight import LONGEST
 from rbdae.multibody.code.code import Code, compiled
@@ -117,7 +117,7 @@ def _samples(workspace: Workspace, wanted: Wanted, *, exact: bool) -> list[list[
     numbers, y, selection = workspace.rounded
     if exact:
         numbers, selection = workspace.open_numbers.values, workspace.first_numbers
-    context = Context.of(selection, (), code.data, numbers)
+    context = code.context_with(selection, numbers)
     run = PROTOTYPE(code.module["machine"])
     beside = y + 1e-2 * rng.standard_normal(n), rng.standard_normal(n)
     out = np.empty(len(wanted.pattern.rows))

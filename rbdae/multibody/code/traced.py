@@ -19,7 +19,7 @@ import numpy as np
 from rbdae import _process
 from rbdae._arrays import address_of
 from rbdae.formulations.base import Callback, ImplicitStep
-from rbdae.machine.function import OTHERWISE, PROTOTYPE, Context, MachineFunction, Shapes, trampoline
+from rbdae.machine.function import OTHERWISE, PROTOTYPE, MachineFunction, Shapes, trampoline
 from rbdae.machine.python_calls import callable_from_python
 from rbdae.multibody.code.code import Code, Wanted, code_of
 from rbdae.multibody.memory.contents import all_recorded, contents
@@ -172,7 +172,7 @@ def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     if not context.sound or not code.guarded:
         return context.sound
     if first.tobytes() != workspace.numbers.tobytes():
-        context = Context.of(first, code.functions, code.data, workspace.open_numbers.values)
+        context = code.context_with(first, workspace.open_numbers.values)
     t, y, yd, c = recording_point(workspace, shapes)
     out, run = np.empty(prod(shapes["out"])), PROTOTYPE(code.module["machine"])
     arrays = y, yd.copy(), out
