@@ -128,8 +128,10 @@ class Method:
 
     def can_solve(self, problem: Solvable) -> bool:
         """Whether it can integrate a problem, see `accepts`; problems of the user's own have no rotations."""
-        rotation, velocity = (getattr(problem, name, "") for name in ("rotation", "velocity"))
-        return self.accepts(problem.kind, problem.index, (problem.formulation, rotation, velocity))
+        form = None
+        if self.pairings:
+            form = problem.formulation, getattr(problem, "rotation", ""), getattr(problem, "velocity", "")
+        return self.accepts(problem.kind, problem.index, form)
 
     def refusal(self, problem: Solvable, solver: str) -> str:
         """Why it does not take a problem: the form of this one, and those that it takes."""

@@ -62,7 +62,7 @@ def driven(
     TypeError, ValueError
         as `rbdae.Problem.with_inputs`, for inputs of problems that have none, and as `Samples`
     """
-    changes = list[Changes]()
+    changes: list[Changes] = []
     if inputs is not None:
         if not isinstance(problem, Problem):
             raise TypeError("solve: inputs= needs a problem of rbdae.formulate; formulate the system first")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Literal
@@ -217,7 +217,7 @@ def integrated(
     own = segment.problem if isinstance(segment.problem, Problem) else None
     elapsed = _clock(own)
     outcome, parts = run_segments(segment, run.pending, changes, advance)
-    segments = Segments(tuple(p.problem for p in parts), tuple(p.request.t0 for p in parts[1:]), segment.direction)
+    segments = Segments(tuple([p.problem for p in parts]), tuple([p.request.t0 for p in parts[1:]]), segment.direction)
     problem, stats = segments.problems[0], outcome.stats
     if own is not None:
         give_multipliers(own, method, outcome, segments)
@@ -225,14 +225,12 @@ def integrated(
     stats.seconds, stats.wall_seconds = elapsed()
     rtol = asked.rtol if outcome.rtol is None else outcome.rtol
     atol = asked.atol if outcome.atol is None else outcome.atol
-    # the rows are the steps, unless t_eval was given; then steps are empty if the adapter did not keep them
-    none = Steps(outcome.t[:0], outcome.y[:0])
     projectors = [part.request.projector for part in parts]
     complete = own is not None and outcome.reason is not Reason.KEYBOARD
     message = _message(segment, outcome) + _loosened(segment, rtol, atol) + _called(own)
     fields: dict[str, Any] = {
         "problem": problem,
-        "t": np.require(outcome.t, requirements="W"),  # `t_eval` is the request's
+        "t": outcome.t if outcome.t.flags.writeable else outcome.t.copy(),  # `t_eval` is the request's
         "y": outcome.y,
         "solver": segment.solver,
         "reason": outcome.reason,
@@ -241,7 +239,8 @@ def integrated(
         "rtol": rtol,
         "atol": atol,
         "events": tuple(map(EventLog, outcome.t_events, outcome.y_events)),
-        "steps": none if asked.t_eval is not None and outcome.steps is None else outcome.steps,
+        # the rows are the steps, unless t_eval was given; then steps are empty if the adapter did not keep them
+        "steps": outcome.steps if asked.t_eval is None or outcome.steps is not None else _none(outcome),
         "options": {**said},
         "_projected": projectors[0] is not None if complete else None,
     }
@@ -250,20 +249,20 @@ def integrated(
         solution = _with_fine_rows(solution, projectors)
         stats.seconds, stats.wall_seconds = elapsed()
     if asked.t_eval is not None and "dense_output" in said:
-        solution = replace(solution, steps=none)
+        solution = replace(solution, steps=_none(outcome))
     run.solution = solution
     return solution
 
 
-def _clock(problem: Problem | None) -> Callable[[], Iterable[float]]:
+def _none(outcome: Outcome) -> Steps:
+    return Steps(outcome.t[:0], outcome.y[:0])
+
+
+def _clock(problem: Problem | None) -> Callable[[], tuple[float, float]]:
     """Measure the seconds of a run from now on, of the processor and on the wall; making code does not count."""
     made = Preparation() if problem is None else problem.workspace.memory.preparation
-
-    def now() -> tuple[float, float]:
-        return time.thread_time() - made.seconds, time.perf_counter() - made.wall_seconds
-
-    began = now()
-    return lambda: (b - a for a, b in zip(began, now(), strict=True))
+    first, wall = time.thread_time() - made.seconds, time.perf_counter() - made.wall_seconds
+    return lambda: (time.thread_time() - made.seconds - first, time.perf_counter() - made.wall_seconds - wall)
 
 
 @contextmanager
@@ -303,11 +302,13 @@ def _message(segment: Segment, outcome: Outcome) -> str:
 def _loosened(segment: Segment, rtol: float, atol: float | Vec) -> str:
     """Tolerances that the solver has used because it cannot use tighter ones."""
     asked = segment.request
+    if rtol is asked.rtol and atol is asked.atol:
+        return ""
     pairs = (("rtol", asked.rtol, rtol), ("atol", asked.atol, atol))
     words = [
         f"{name} = {_number(b)} in place of {_number(a)}"
         for name, a, b in pairs
-        if a is not b and not np.array_equal(a, b)
+        if not np.array_equal(a, b)
     ]
     form = segment.problem.formulation
     return f"; it ran with {' and '.join(words)}, the tightest that it can use for {form!r}" if words else ""

@@ -93,12 +93,14 @@ def run_segments(
     direction, asked = segment.direction, segment.request
     here, request = _changed(segment.problem, changes, asked.t0, segment.problem.y0), asked
     events = RunEvents(asked.events, here, asked.t_end - asked.t0)
-    parts, outcomes = list[Segment](), list[Outcome]()
+    parts: list[Segment] = []
+    outcomes: list[Outcome] = []
     while True:
         counts = [sum(len(o.t_events[k]) for o in outcomes) for k in range(len(asked.events))]
         watch = Watch(here, pending, direction, advance)
         projector, bound = bind_projection(here, segment.projection), events.within(here, counts, watch.event)
-        segment = changed(segment, problem=here, request=changed(request, projector=projector))
+        if here is not segment.problem or request is not asked or projector is not None:
+            segment = changed(segment, problem=here, request=changed(request, projector=projector))
         parts.append(segment)
         switches = segment.switches(here)
         due = _SwitchWatch(switches, direction) if switches else None

@@ -84,14 +84,10 @@ class Watch:
 
     def request(self, request: Request) -> Request:
         """The request with functions that are watched, in the solver's time."""
-
-        def begun(collected: Callable[[], Outcome]) -> None:
-            self._collected = collected
-
         each_step = self.told is not None and not getattr(self.told, "now_and_then", False)
         advance = self._advance()
         if self.direction > 0.0:
-            return changed(request, advance=advance, each_step=each_step, begun=begun)
+            return changed(request, advance=advance, each_step=each_step, begun=self._begun)
         return changed(
             request,
             t0=-request.t0,
@@ -101,8 +97,11 @@ class Watch:
             projector=None if request.projector is None else _MirroredProjector(request.projector),
             advance=lambda tau: advance(0.0 - tau),
             each_step=each_step,
-            begun=begun,
+            begun=self._begun,
         )
+
+    def _begun(self, collected: Callable[[], Outcome]) -> None:
+        self._collected = collected
 
     def callback(self, name: str, fill: Callable[..., None]) -> Callable[..., None]:
         """A callback ``fill(t, ..., out)``, watched."""
@@ -244,10 +243,13 @@ class _Callbacks:
         self._inner: Any = problem.callbacks
         self._n, self._watch = problem.n, watch
         self._had: set[str] = set()
-        # machine functions, of callbacks and of schemes, are not watched: their loops see what a watched callback would
-        for kind in ("machine", "steps", "factors"):
-            if hasattr(self._inner, kind):
-                setattr(self, kind, partial(_noted, self._had, kind, getattr(self._inner, kind)))
+
+    def __getattr__(self, kind: str) -> Any:
+        """Machine functions, of callbacks and of schemes, are not watched: their loops see what a watched callback
+        would."""
+        if kind not in ("machine", "steps", "factors"):
+            raise AttributeError(kind)
+        return partial(_noted, self._had, kind, getattr(self._inner, kind))
 
     residual, jacobian, jacobian_data = _watched("residual"), _watched("jacobian"), _watched("jacobian_data")
     rhs, rhs_jacobian = _watched("rhs"), _watched("rhs_jacobian")
