@@ -11,7 +11,7 @@ import numpy as np
 
 from rbdae._arrays import Ints, Vec, address_of
 from rbdae.graph.graph import Constant
-from rbdae.graph.loaded import ADD, DIVIDE, MULTIPLY, Loaded, LoadedNumbers, Tape
+from rbdae.graph.loaded import ADD, DIVIDE, MULTIPLY, ROOT, Loaded, LoadedNumbers, Tape
 from rbdae.machine.language.program import Program, callables
 from rbdae.machine.loops.following import follow
 
@@ -98,6 +98,11 @@ class Data:
     def place(self) -> int:
         """The address of the places."""
         return address_of(self.indices)
+
+    @cached_property
+    def always_finite(self) -> bool:
+        """Whether nothing is divided, nor a root."""
+        return not np.isin(self.tape.rows[:, 0], (DIVIDE, ROOT)).any()
 
     @cached_property
     def _tape(self) -> tuple[int, int, int, int, int]:

@@ -344,7 +344,8 @@ class MultistepRun(LoopRun):
 
     def close(self) -> None:
         """Free all SUNDIALS objects; the counts stay. What knows this run goes: both would wait for the collector."""
-        self._last = self._counts()
+        if self._ended is None:
+            self._last = self._counts()
         self._objects.close()
         self._alive.clear()
         self.loop.kept = ()

@@ -78,8 +78,12 @@ class Code:
         """The same with these numbers."""
         return Context.of(self.begun, selection, self.data, numbers)
 
+    def sound(self, workspace: Workspace) -> bool:
+        """Whether all numbers that follow from those of the model are finite."""
+        return self.data.always_finite or self.tried(workspace).sound
+
     def tried(self, workspace: Workspace) -> Context:
-        """The same, kept for its first caller."""
+        """A context that is kept for its first caller."""
         found = workspace.contexts[self] = self.context(workspace)
         return found
 

@@ -73,7 +73,7 @@ def factors_of(workspace: Workspace, wanted: Wanted) -> BoundFactors | Tables | 
     key = ("factors", wanted.kernel, workspace.structure, wanted.code.variant)
     if key not in known:
         made = shared(workspace, (*key, workspace.point), lambda: _by_pivots(workspace, wanted, key))
-        if isinstance(made, FactorCode) and not all(code.tried(workspace).sound for code in made[:2]):
+        if isinstance(made, FactorCode) and not all([code.sound(workspace) for code in made[:2]]):
             mine, order = (*key, own_point(workspace)), made.order  # sums by which others divide vanish in this model
             made = shared(workspace, mine, lambda: _made(workspace, wanted, order, alone=True))
         known[key] = made
