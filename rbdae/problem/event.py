@@ -150,7 +150,7 @@ class RunEvents:
                 value = group.value(its[1])
             else:
                 its, value = (None, 0), event if first else self._translated(event, problem)
-            out.append(EventFunction(name_of(event), watched(value), terminal, direction, *its))
+            out.append(EventFunction(event, watched(value), terminal, direction, *its))
         return out
 
     def _translated(self, event: Function, here: Any) -> Function:
@@ -265,7 +265,7 @@ class EventFunction:
 
     def __init__(
         self,
-        name: str,
+        event: object,
         value: Function,
         terminal: bool | int | None,
         direction: float,
@@ -274,11 +274,16 @@ class EventFunction:
     ) -> None:
         if not isinstance(terminal, (bool, np.bool_)) and terminal is not None:
             terminal = _check.count("event", "terminal (or True)", terminal, 0)
-        self.__name__, self.terminal = name, int(terminal or 0)
+        self._event, self.terminal = event, int(terminal or 0)
         self.direction = _check.number("event", "direction", direction)
         self.group, self.place, self._value = group, place, value
 
     __reduce__ = refuse_copies
+
+    @property
+    def __name__(self) -> str:
+        """That of the event in messages."""
+        return name_of(self._event)
 
     @classmethod
     def of(cls, function: Function) -> EventFunction:
@@ -286,7 +291,7 @@ class EventFunction:
         if isinstance(function, EventFunction):
             return function
         terminal, direction = getattr(function, "terminal", 0), getattr(function, "direction", 0.0)
-        return cls(name_of(function), function, terminal, direction)
+        return cls(function, function, terminal, direction)
 
     def __call__(self, t: float, y: Vec, yd: Vec | None = None) -> float:
         """The value, zero at the event; it does not depend on yd."""

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Vec
+from rbdae._arrays import Vec, address_of
 from rbdae.adapter import ProjectionError, Reason, Request, Solvable, Stats, Unsupported
 from rbdae.machine.factors import Factors, NotFinite
 from rbdae.machine.function import PROTOTYPE, MachineFunction
@@ -88,9 +88,9 @@ class MultistepRun(LoopRun):
         self._projection: MachineFunction | None = None
         scratch = self._held(np.zeros(problem.n))
         w.array, w.function, w.context = library.address("N_VGetArrayPointer"), function.address, function.context
-        w.n, w.scratch, w.direction = problem.n, scratch.ctypes.data, self._direction
+        w.n, w.scratch, w.direction = problem.n, address_of(scratch), self._direction
         self.address = self._code["ida" if implicit else "cvode"]
-        self.context = self._memory_of_words.ctypes.data
+        self.context = address_of(self._memory_of_words)
         # CVODE's BDF projects states within its steps, the others between steps
         self._projects = within is not None and not implicit and options.get("lmm") == "bdf"
         correction = within.correction if within is not None and self._projects else None
@@ -113,7 +113,7 @@ class MultistepRun(LoopRun):
         """Create and configure SUNDIALS' objects, and note its functions for the step function."""
         objects, library, w, prefix = self._objects, self.library, self.words, self._prefix
         library.call("SUNContext_ClearErrHandlers", INT, objects.context)  # its messages go to `_said`
-        said, words = POINTER(self._code["said"]), POINTER(self._message.ctypes.data)
+        said, words = POINTER(self._code["said"]), POINTER(address_of(self._message))
         library.call("SUNContext_PushErrHandler", INT, objects.context, said, words)
         self._y, state = objects.vector(y0)
         self._yp, _ = objects.vector(np.asarray(self._problem.yd0, dtype=float))
@@ -227,7 +227,7 @@ class MultistepRun(LoopRun):
                 self._looked += 1
                 self._serve(self._now.again(t, _array(y, n), _array(yd, n), c))
                 f = PROTOTYPE(self._now.factors.address)
-                status = f(self._now.factors.context, t, y, yd, c, self._factor_memory.ctypes.data)
+                status = f(self._now.factors.context, t, y, yd, c, address_of(self._factor_memory))
             except NotFinite:
                 self.words.bad, self.words.bad_t = 1, self._direction * t
                 return 1
@@ -257,7 +257,7 @@ class MultistepRun(LoopRun):
         self._factor_memory = np.zeros(factors.size)
         w = self.words
         w.factors, w.factors_context = factors.factors.address, factors.factors.context
-        w.factors_memory = self._factor_memory.ctypes.data
+        w.factors_memory = address_of(self._factor_memory)
         w.solve, w.solve_context = factors.solve.address, factors.solve.context
         self._functions.append(factors.factors)
 

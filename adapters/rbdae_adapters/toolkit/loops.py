@@ -161,9 +161,11 @@ class LoopRun(AbstractStepper):
     def _asked(self) -> Reason | None:
         """Check the last state, as requested by the loop; returns why the run ends there, or None if it continues."""
         loop, request = self.loop, self._request
-        if self._events is not None and self._events.end(self):
-            self._advance(self._events.stopped)
-            return Reason.EVENT
+        if self._events is not None:
+            if self._events.end(self):
+                self._advance(self._events.stopped)
+                return Reason.EVENT
+            self._events.bound()
         t, y = loop.t, loop.y.copy()
         if t >= request.t_end or loop.s.steps >= loop.s.max_steps:
             return None  # limits take precedence over switches
@@ -323,7 +325,7 @@ class EventWatch:
             theirs = watching.places(base.memory, self._first)
             places.low[: self._first], places.high[: self._first] = theirs.low, theirs.high
         places.values[self._first :] = 2 * [value_of(event, request.t0, y0) for event in self.events.each]
-        self._bound()
+        self.bound()
 
     def _measure(self, request: Request, n: int) -> MachineFunction:
         """All measures: events by one machine function if there is one, else by Python."""
@@ -339,7 +341,7 @@ class EventWatch:
         # the switch comes last: if its measures cannot be computed it is asked, and the events are available
         return in_turn([(together, None, None, self._first), (self._base.measure, None, None, 0)])
 
-    def _bound(self) -> None:
+    def bound(self) -> None:
         """Events stay on their side of zero; one that is zero is asked about after the next step."""
         own, k = self._own, self._first
         for place, value in enumerate(own.values[k : k + self.n_events].tolist()):
@@ -365,7 +367,6 @@ class EventWatch:
             if isinstance(error, ProjectionError):
                 raise GaveUp(Reason.PROJECTION, str(error)) from None
             raise
-        self._bound()
         if found is not None:
             self.stopped = found[0]
             loop.cut(*found)

@@ -162,7 +162,7 @@ class Loop:
         if watch is not None:
             s.measured, s.events = watch.n_measured, getattr(watch, "n_events", 0)
             s.measure, s.measure_context = watch.measure.address, watch.measure.context
-            s.watched = watch.memory.ctypes.data
+            s.watched = address_of(watch.memory)
         self.kept: tuple[Any, ...] = (function, correction, watch)  # they are used as long as the loop is
         self._arguments = (*self._function, base, None if correction is None else correction.context)
 
@@ -281,7 +281,7 @@ class Loop:
         """y (n,) at a time of the last step, after `prepare`; nothing to use unless `said` is DONE."""
         out = np.empty(self.n)
         theta = (t - self.s.t) / self.s.h_done
-        self.said = self._interpolate(self._base, theta, out.ctypes.data)
+        self.said = self._interpolate(self._base, theta, address_of(out))
         return out
 
 
