@@ -69,6 +69,10 @@ def _code() -> Module:
     return module_of(Program((at.factorise, at.substitute)), more=_TEXT)
 
 
+class NoFactors(ValueError):
+    """A problem has no factors of its own; the message says why."""
+
+
 class NotFinite(ArithmeticError):
     """The Jacobian is not finite at a state."""
 

@@ -16,7 +16,7 @@ from rbdae.conserving import SCHEMES, Scheme, predict
 from rbdae.formulations.base import Callback, Derivative, Explicit, ImplicitStep
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
-from rbdae.machine.factors import BoundFactors, Factors, Tables
+from rbdae.machine.factors import BoundFactors, Factors, NoFactors, Tables
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.machine.loops.fixed import SAYS
 from rbdae.multibody.code.code import Wanted
@@ -134,10 +134,10 @@ class Callbacks:
         """
         if of == "rates" and (self._workspace.settings.reduced or not isinstance(self._kernels, Explicit)):
             name = self._workspace.settings.formulation.name
-            raise ValueError(f"the residual of {name} is not yd - f, so that there are no factors of c I - df/dy")
+            raise NoFactors(f"the residual of {name} is not yd - f, so that there are no factors of c I - df/dy")
         if self._problem.n_equations != self._workspace.layout.n:
             name = self._workspace.settings.formulation.name
-            raise ValueError(f"{name} has more equations than unknowns, so that its Jacobian has no factors")
+            raise NoFactors(f"{name} has more equations than unknowns, so that its Jacobian has no factors")
         if self._factors is not None:
             return self._factors
         problem, pattern, known = self._problem, self._entries(), self._known_factors()

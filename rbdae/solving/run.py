@@ -225,6 +225,8 @@ def integrated(
     stats.seconds, stats.wall_seconds = elapsed()
     rtol = asked.rtol if outcome.rtol is None else outcome.rtol
     atol = asked.atol if outcome.atol is None else outcome.atol
+    # the rows are the steps, unless t_eval was given; then steps are empty if the adapter did not keep them
+    none = Steps(outcome.t[:0], outcome.y[:0])
     projectors = [part.request.projector for part in parts]
     complete = own is not None and outcome.reason is not Reason.KEYBOARD
     message = _message(segment, outcome) + _loosened(segment, rtol, atol) + _called(own)
@@ -239,8 +241,7 @@ def integrated(
         "rtol": rtol,
         "atol": atol,
         "events": tuple(map(EventLog, outcome.t_events, outcome.y_events)),
-        # the rows are the steps, unless t_eval was given; then steps are empty if the adapter did not keep them
-        "steps": outcome.steps if asked.t_eval is None or outcome.steps is not None else _none(outcome),
+        "steps": none if asked.t_eval is not None and outcome.steps is None else outcome.steps,
         "options": {**said},
         "_projected": projectors[0] is not None if complete else None,
     }
@@ -249,13 +250,9 @@ def integrated(
         solution = _with_fine_rows(solution, projectors)
         stats.seconds, stats.wall_seconds = elapsed()
     if asked.t_eval is not None and "dense_output" in said:
-        solution = replace(solution, steps=_none(outcome))
+        solution = replace(solution, steps=none)
     run.solution = solution
     return solution
-
-
-def _none(outcome: Outcome) -> Steps:
-    return Steps(outcome.t[:0], outcome.y[:0])
 
 
 def _clock(problem: Problem | None) -> Callable[[], tuple[float, float]]:

@@ -165,6 +165,14 @@ def test_singular_factors_end_a_run_with_the_reason():
     assert not solution.success and "return code" in solution.message and solution.t[-1] > 0.1
 
 
+def test_an_error_in_making_factors_is_raised(monkeypatch):
+    """Dense matrices serve where a form has no factors, not where something is wrong."""
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-2")
+    monkeypatch.setattr("rbdae.problem.callbacks.factors_of", lambda *_: np.zeros(2) + np.zeros(3))
+    with pytest.raises(ValueError, match="broadcast"):
+        run(problem, "sundials:ida")
+
+
 def test_many_runs_leave_nothing():
     problem = rbdae.formulate(rbdae.models.heavy_top(), "index-2")
     for _ in range(20):

@@ -11,7 +11,7 @@ import numpy as np
 
 from rbdae._arrays import Vec, address_of
 from rbdae.adapter import ProjectionError, Reason, Request, Solvable, Stats, Unsupported
-from rbdae.machine.factors import Factors, NotFinite
+from rbdae.machine.factors import Factors, NoFactors, NotFinite
 from rbdae.machine.function import PROTOTYPE, MachineFunction
 from rbdae.machine.loops import memory
 from rbdae.machine.loops.host import USUAL, Controls, Loop
@@ -213,10 +213,10 @@ class MultistepRun(LoopRun):
         make = getattr(self._problem.callbacks, "factors", None)
         try:
             if make is None:
-                raise ValueError(f"{self._problem.formulation} has no factors of its own")
+                raise NoFactors(f"{self._problem.formulation} has no factors of its own")
             self._serve(make("residual" if self._implicit else "rates"))
-        except (ArithmeticError, ValueError) as error:
-            if wanted and isinstance(error, ValueError):
+        except (ArithmeticError, NoFactors) as error:
+            if wanted and isinstance(error, NoFactors):
                 raise Unsupported(f"{error}; take linsolver='dense'") from None
             self._dense()
             return
