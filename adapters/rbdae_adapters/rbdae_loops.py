@@ -415,13 +415,7 @@ def functions_of(problem: Solvable, scheme: str, method: str) -> Any:
 
 def _run_fixed(problem: Solvable, method: str, request: Request) -> Outcome:
     """Run a method of fixed step size."""
-    options = _options(
-        request.options,
-        _FIXED_STEP,
-        f"rbdae:{method}",
-        variant=SCHEMES[method],
-        order=(2, 4),
-    )
+    options = _options(request.options, _FIXED_STEP, f"rbdae:{method}", variant=SCHEMES[method], order=(2, 4))
     if request.projector is not None:
         raise Unsupported(
             f"rbdae:{method} keeps positions on the constraints by itself, and a projection would change the conserved "

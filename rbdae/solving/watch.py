@@ -21,7 +21,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -229,12 +229,6 @@ def _watched(name: str) -> Any:
     return cached_property(lambda callbacks: callbacks._made(name))
 
 
-def _noted(had: set[str], kind: str, make: Callable[..., Any], *which: str) -> Any:
-    found = make(*which)
-    had.add("jacobian_data" if kind == "factors" else which[0])
-    return found
-
-
 @final
 class _Callbacks:
     """Watched callbacks in the solver's time; each is made when the adapter asks."""
@@ -249,7 +243,14 @@ class _Callbacks:
         would."""
         if kind not in ("machine", "steps", "factors"):
             raise AttributeError(kind)
-        return partial(_noted, self._had, kind, getattr(self._inner, kind))
+        make = getattr(self._inner, kind)
+
+        def noted(*which: str) -> Any:
+            found = make(*which)
+            self._had.add("jacobian_data" if kind == "factors" else which[0])
+            return found
+
+        return noted
 
     residual, jacobian, jacobian_data = _watched("residual"), _watched("jacobian"), _watched("jacobian_data")
     rhs, rhs_jacobian = _watched("rhs"), _watched("rhs_jacobian")

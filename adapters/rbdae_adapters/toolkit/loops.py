@@ -111,13 +111,14 @@ class LoopRun(AbstractStepper):
         if self._request.begun is not None:
             self._request.begun(self.outcome)
         try:
-            if (reason := self.go_on()) is not None:
-                return self._end(reason)
-            # the loop may not have checked an event at its end
-            event = self._events is not None and loop.s.steps > 0 and self._events.end(self)
-            return self._end(Reason.EVENT if event else Reason.FINISHED)
+            reason = self.go_on()
+            if reason is None:  # the loop may not have checked an event at its end
+                event = self._events is not None and loop.s.steps > 0 and self._events.end(self)
+                reason = Reason.EVENT if event else Reason.FINISHED
+            self._ended = self.outcome(reason)
         except GaveUp as end:
-            return self._end(end.reason, end.detail, end.t)
+            self._ended = self.outcome(end.reason, end.detail, end.t)
+        return self._ended
 
     def go_on(self) -> Reason | None:
         """Run to the end of the loop's interval, with pauses for signals; why it ends before, if a switch or an event
@@ -152,11 +153,6 @@ class LoopRun(AbstractStepper):
             **events, stopped=stopped, rtol=request.rtol, atol=request.atol,
             steps=Steps(*steps) if asked and self._keeps else None, next_step=loop.s.h, detail_time=at,
         )  # fmt: skip
-
-    def _end(self, reason: Reason, detail: str = "", at: float | None = None) -> Outcome:
-        """The final outcome."""
-        self._ended = self.outcome(reason, detail, at)
-        return self._ended
 
     def _asked(self) -> Reason | None:
         """Check the last state, as requested by the loop; returns why the run ends there, or None if it continues."""
@@ -223,10 +219,7 @@ def arguments(request: Request, within: Inside | None) -> dict[str, Any]:
 
 
 def run(
-    make: Callable[[Vec, Inside | None], LoopRun],
-    problem: Solvable,
-    request: Request,
-    max_steps: int | None,
+    make: Callable[[Vec, Inside | None], LoopRun], problem: Solvable, request: Request, max_steps: int | None
 ) -> Outcome:
     """Run in machine code if no Python is needed after each step, else with a `Recorder`.
 
