@@ -1,12 +1,11 @@
 """Extraction of common parts from sums of products, always the one that saves most, until nothing more is saved.
 
-Constants are compared exactly: two that differ in the last digit are different. Three kinds of divisors are extracted:
+Constants are compared exactly: two that differ in the last digit are different. Two kinds of divisors are extracted:
 
 * `TwoTerms`:  c g p + c r g q  =  c g (p + r q),  with p + r q as a new factor,
-* `TwoFactors`:  a b as a new factor,
-* `Multiple`:  c a as a new factor.
+* `OneTerm`:  a b, or c a, as a new factor.
 
-The first are the double-cube divisors, the second the single-cube divisors of Rajski and Vasudevamurthy (IEEE Trans.
+The first are the double-cube divisors, a b the single-cube divisors of Rajski and Vasudevamurthy (IEEE Trans.
 CAD 11, 1992) for logic functions.
 """
 
@@ -14,7 +13,6 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, final
 
 from rbdae.graph.sums import Product, Sum, multiplications
@@ -32,9 +30,7 @@ class Place(NamedTuple):
     constant: Constant
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class TwoTerms:
+class TwoTerms(NamedTuple):
     """p + r q. Without a rest both must be products, or factors from `first` on: the order of additions of single
     numbers of the original graph, such as positions, is kept."""
 
@@ -76,63 +72,43 @@ class TwoTerms:
         return place.constant
 
 
-class _OfOneTerm:
-    """A divisor that replaces one multiplication in single terms; `without_it` gives the rest of one."""
+class OneTerm(NamedTuple):
+    """a b, or c a for a positive number c, in terms with more factors."""
 
-    __slots__ = ()
+    c: Constant
+    factors: Product
 
-    def without_it(self, p: Product, c: Constant) -> Product | None:
+    def _rest(self, p: Product, c: Constant) -> Product | None:
         """The rest of a term; None if it does not contain this divisor."""
-        raise NotImplementedError
+        several = len(self.factors) > 1
+        there = _is_long(p, c) if several else _has_constant(p, c) and size(c) == self.c
+        return without(p, self.factors) if there else None
 
     def places(self, found: Sum) -> list[Place]:
-        rests = ((p, self.without_it(p, c), c) for p, c in found.items())
+        """Its places in a sum."""
+        rests = ((p, self._rest(p, c), c) for p, c in found.items())
         return [Place((p,), rest, c) for p, rest, c in rests if rest is not None]
 
     def cost(self) -> int:
+        """It costs one operation."""
         return 1
 
     def saved(self, place: Place, found: Sum) -> int:
+        """It saves one at each place."""
         return 1
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class TwoFactors(_OfOneTerm):
-    """a b, in terms with more factors."""
-
-    a: int
-    b: int
-
-    def without_it(self, p: Product, c: Constant) -> Product | None:
-        return without(p, (self.a, self.b)) if _is_long(p, c) else None
-
     def made(self, place: Place, found: Sum) -> Sum:
-        return {(self.a, self.b): 1.0}
+        """The divisor as a sum."""
+        return {self.factors: 1.0 if len(self.factors) > 1 else size(place.constant)}
 
     def constant(self, place: Place) -> Constant:
-        return place.constant
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Multiple(_OfOneTerm):
-    """c a for a positive number c, in terms with more factors."""
-
-    c: Constant
-    a: int
-
-    def without_it(self, p: Product, c: Constant) -> Product | None:
-        return without(p, (self.a,)) if _has_constant(p, c) and size(c) == self.c else None
-
-    def made(self, place: Place, found: Sum) -> Sum:
-        return {(self.a,): size(place.constant)}
-
-    def constant(self, place: Place) -> Constant:
+        """The constant of the replacing term."""
+        if len(self.factors) > 1:
+            return place.constant
         return 1.0 if place.constant > 0.0 else -1.0
 
 
-Divisor: TypeAlias = TwoTerms | TwoFactors | Multiple
+Divisor: TypeAlias = TwoTerms | OneTerm
 
 
 def gains(found: Sum, first: int) -> dict[Divisor, int]:
@@ -143,11 +119,11 @@ def gains(found: Sum, first: int) -> dict[Divisor, int]:
     for p, c, _ in terms:
         if _has_constant(p, c):
             for a in dict.fromkeys(p):
-                multiple = Multiple(size(c), a)
+                multiple = OneTerm(size(c), (a,))
                 out[multiple] = out.get(multiple, 0) + 1
         if _is_long(p, c):
             for a, b in dict.fromkeys((a, b) for i, b in enumerate(p) for a in p[:i]):
-                factors = TwoFactors(a, b)
+                factors = OneTerm(1.0, (a, b))
                 out[factors] = out.get(factors, 0) + 1
     if len(terms) > _LONGEST:
         return out
@@ -173,7 +149,7 @@ def gains(found: Sum, first: int) -> dict[Divisor, int]:
 
 def may_pair(p: Product, q: Product, first: int) -> bool:
     """Whether two terms without a common factor may be added first."""
-    return not any(len(u) == 1 and u[0] < first for u in (p, q))
+    return not ((len(p) == 1 and p[0] < first) or (len(q) == 1 and q[0] < first))
 
 
 def _has_constant(p: Product, c: Constant) -> bool:

@@ -68,9 +68,11 @@ def size(c: Constant) -> Constant:
 
 def is_finite(c: Constant) -> bool:
     """Whether a constant's value is finite."""
-    return all(math.isfinite(value_of(one)) for one in both(c))
+    if isinstance(c, Two):
+        return is_finite(c.first) and is_finite(c.second)
+    return math.isfinite(value_of(c))
 
 
 def is_one(c: Constant) -> bool:
     """Whether a constant is 1 or -1."""
-    return both(size(c)) == (1.0, 1.0)
+    return c == 1.0 or c == -1.0
