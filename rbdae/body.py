@@ -138,7 +138,7 @@ def checked_orientation(owner: str, value: object, what: str = "orientation") ->
     """A unit quaternion, scalar first, from a `Rotation`, a quaternion or a rotation matrix."""
     remedy = "for angles use scipy.spatial.transform.Rotation.from_euler"
     if not isinstance(value, (tuple, list, np.ndarray)):
-        from scipy.spatial.transform import Rotation  # takes half a second to import
+        from scipy.spatial.transform import Rotation  # slow to import
 
         if isinstance(value, Rotation):
             if not value.single:

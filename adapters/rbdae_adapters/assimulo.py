@@ -11,8 +11,7 @@
 
 A projected state goes back into all of them without a restart: into the one-step methods through the Fortran
 code's own array, with Dopri5's first stage evaluated again; into ODASSL and LSODAR as the zeroth difference of their
-history, which shifts the recent history, like CVODE's own projection. With LSODAR projection reduces errors to a third
-on average; at single tolerances they may grow (docs/decisions.md, "Projection with multistep codes").
+history, which shifts the recent history, like CVODE's own projection.
 
 Not offered: the Euler methods, RungeKutta34, which rejects no steps, GLIMDA, and Assimulo's SUNDIALS solvers.
 """

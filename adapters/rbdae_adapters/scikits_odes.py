@@ -13,8 +13,7 @@ DASPK reads the Jacobian's buffer by columns, so `jacfn` gets its transpose. It 
 single steps, so it runs on a shifted clock if the interval begins before 0. It keeps state in Fortran variables, so
 only one run at a time can use it. It takes a projected state as the zeroth column of its history, in its work array,
 which shifts the recent history. IDA and CVODE cannot take it back here: with a projection they restart when the drift
-exceeds some ten tolerances (`toolkit.Recorder`); on a swinging pendulum at rtol = 1e-8 this doubles the steps. Recorded
-states are projected anyway.
+exceeds some ten tolerances (`toolkit.Recorder`), which takes more steps. Recorded states are projected anyway.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ Output inside a step is SUNDIALS' own interpolation polynomial. Options are its 
 CVODE's `method`; it refuses others itself. Its Krylov solvers do not get our Jacobian: they take differences, or the
 user's `precond` and `jactimes`.
 
-With a projection both codes restart when the drift exceeds some ten tolerances (`toolkit.Recorder`); on a swinging
-pendulum at rtol = 1e-8 this doubles the steps. Recorded states are projected anyway.
+With a projection both codes restart when the drift exceeds some ten tolerances (`toolkit.Recorder`), which takes more
+steps. Recorded states are projected anyway.
 """
 
 from __future__ import annotations

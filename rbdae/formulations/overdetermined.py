@@ -6,7 +6,7 @@
 (`ovstab2` and `ovstab1` of Assimulo's Mechanical_System.) ODASSL eliminates the first n equations, with the iteration
 matrix A1, and needs a regular A2 A1^-1 A2^T for the others. In the second form A1 contains the row c G vdot, so that
 the block of the velocity constraint is zero up to terms of the order of the step: it is for least-squares solvers, and
-not offered with ODASSL, which failed in half of the runs.
+not offered with ODASSL, which often fails.
 
 For dropped joint equations the further rows repeat that their multipliers are zero: rows of zeros would make this block
 singular.

@@ -4,8 +4,8 @@ An entry of the cache (`rbdae.machine.cache`) belongs to a key: a digest of the 
 depends on, the level of optimisation, the versions, and the processor with its features. Whether there is a cache, and
 what is in it, changes times and nothing else.
 
-RBDAE_LLVM=quick in the environment asks for code as it comes, with the operations as recorded: slower, and there in a
-third of the time. RBDAE_LLVM=none has the same, but none of models: their callbacks run in Python. Both are for tests.
+RBDAE_LLVM=quick in the environment asks for code as it comes, with the operations as recorded: slower, and there
+sooner. RBDAE_LLVM=none has the same, but none of models: their callbacks run in Python. Both are for tests.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _INSTALL = "install llvmlite>=0.45"
 
 @contextmanager
 def collector_off() -> Iterator[None]:
-    """A recording makes millions of objects that live: the garbage collector costs a tenth and finds nothing."""
+    """A recording makes millions of objects that live: the garbage collector costs time and finds nothing."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -127,8 +127,8 @@ def _target(level: int) -> Any:
 
 
 _BLOCK = 100
-"""Lines of a basic block in code as it comes: LLVM takes longer than in proportion to them. Long code is there in half
-of the time, and runs half as quick."""
+"""Lines of a basic block in code as it comes: LLVM takes longer than in proportion to them. Long code is there sooner,
+and runs slower."""
 
 
 def _in_blocks(text: str) -> str:
@@ -185,7 +185,7 @@ def _emitted(module: Any, written: Written) -> bytes:
     builder = llvm.create_pass_builder(target, options)
     manager = builder.getModulePassManager()
     manager.run(module, builder)
-    ffi.lib.LLVMPY_DisposeNewModulePassManger(manager)  # 98 kB, which `close` of llvmlite to 0.50 does not free
+    ffi.lib.LLVMPY_DisposeNewModulePassManger(manager)  # which `close` of llvmlite to 0.50 does not free
     manager.detach()
     out: bytes = target.emit_object(module)
     return out

@@ -33,8 +33,7 @@ def andrews() -> System:
     epsilon) at 0.03 s are (15.81077119629904, -15.75637105984298, 0.04082224013073101, -0.5347301163226948,
     0.5244099658805304, 0.5347301163226948, 1.048080741042263).
 
-    Sources: [HW96], VI.9; problem andrews of [IVP], with reference values accurate to some 3e-10 in angles and 5e-8
-    in velocities.
+    Sources: [HW96], VI.9; problem andrews of [IVP].
     """
     beta, theta, gamma, phi, delta, omega, epsilon = START
     d, da, e, ea = 0.028, 0.0115, 0.02, 0.01421

@@ -1,6 +1,6 @@
 """`Outputs`: quantities of a problem as one function of (t, y, u), with exact derivatives. An acceleration a(t, y, yd)
 with yd = f(t, y, u) has the derivative da/dy + da/dyd df/dy. Derivatives are recorded where they are asked for, and
-evaluated in Python: a reading of some takes a tenth of a millisecond.
+evaluated in Python.
 """
 
 from __future__ import annotations

@@ -280,7 +280,7 @@ def _function(workspace: Workspace, kernel: Entry, shapes: Shapes) -> MachineFun
 
 
 _PROGRAM = Program((corrected, add, copy, fill, largest))
-"""Entries are not written into what calls them: with these four LLVM takes a quarter of the time."""
+"""Entries are not written into what calls them: with these four LLVM is quicker."""
 
 
 @cache

@@ -107,7 +107,7 @@ def rotation_quaternions(owner: str, what: str, value: object) -> Vec:
 
 def to_rotation(q: Vec) -> Rotation:
     """A `scipy.spatial.transform.Rotation` of unit quaternions (..., 4), scalar first."""
-    from scipy.spatial.transform import Rotation  # takes half a second to import
+    from scipy.spatial.transform import Rotation  # slow to import
 
     return Rotation.from_quat(np.roll(q, -1, axis=-1))
 
@@ -134,7 +134,7 @@ def _as_rotation(value: object) -> Any:
     """The `Rotation` that a value is, or None."""
     if isinstance(value, (tuple, list, np.ndarray, int, float)):
         return None
-    from scipy.spatial.transform import Rotation  # takes half a second to import
+    from scipy.spatial.transform import Rotation  # slow to import
 
     return value if isinstance(value, Rotation) else None
 

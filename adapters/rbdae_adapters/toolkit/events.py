@@ -62,7 +62,7 @@ DASSL = {
 
 
 def finite(values: Vec) -> bool:
-    """Whether all values are finite: the sum of squares is then, in a tenth of the time, unless it overflows."""
+    """Whether all values are finite: the sum of squares is then, and sooner, unless it overflows."""
     return isfinite(values.dot(values)) or bool(np.isfinite(values).all())
 
 

@@ -44,7 +44,7 @@ class Fields:
 
     @classmethod
     def of(cls, memory: Vec) -> Self:
-        """The numbers at the beginning of an array, without `vectors`; ten times as quick as a record of numpy."""
+        """The numbers at the beginning of an array, without `vectors`; quicker than a record of numpy."""
         numbers: Self = cls._structure.from_buffer(memory)
         return numbers
 

@@ -33,12 +33,12 @@ from rbdae.multibody.recorded.derived import recorded_kernel
 from rbdae.multibody.recorded.recording import Pattern, Recording, recording_point, run
 
 LARGEST = 400_000
-"""Nodes in LLVM's text beyond which code of one model is not made: it would be more megabytes, and take longer than ten
-seconds (docs/decisions.md)."""
+"""Nodes in LLVM's text beyond which code of one model is not made: it would be large, and late
+(docs/decisions.md)."""
 
 _FINE, _USUAL = 1500, 50_000
-"""Nodes up to which LLVM's passes pay, and those that are usual; beyond, code that is written down as it comes is twice
-as slow and there in a fifth of the time (docs/decisions.md)."""
+"""Nodes up to which LLVM's passes pay, and those that are usual; beyond, code that is written down as it comes is
+slower, and there sooner (docs/decisions.md)."""
 
 _TEXTS = OrderedDict[bytes, tuple[str, Data]]()
 """What has been written lately, by all that it depends on: forms have readings in common."""

@@ -38,7 +38,7 @@ _SIZES = 10.0, 1e4, 1e8
 """Of c, where pivots are chosen: the first steps of a run have large ones."""
 
 MOST_PRODUCTS = 2500
-"""Of the elimination; beyond, tables are as quick, and there at once (docs/decisions.md)."""
+"""Of the elimination; beyond, tables are as quick, and there at once."""
 
 
 class FactorCode(NamedTuple):

@@ -32,7 +32,7 @@ from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.recording import Pattern, called
 
 RESIDUAL_FROM, JACOBIAN_FROM = 40, 12
-"""Bodies from which elements are quicker than code of the whole model (docs/decisions.md)."""
+"""Bodies from which elements are quicker than code of the whole model (`benchmarks/elements.py`)."""
 
 _NONE = np.zeros(0, dtype=np.int64)
 

@@ -48,7 +48,7 @@ from rbdae.multibody.memory.workspace import Workspace
 BODIES_FROM, REDUCED_FROM, ALWAYS_FROM = 20, 25, 40
 """Bodies from which elements are quicker than what is there else: where half of the joints are computed several at a
 time, with velocities or quasi-velocities of trees as unknowns, and where there are at least `_LEAST` of a
-kind (docs/decisions.md)."""
+kind (`benchmarks/elements.py`)."""
 
 NUMPY_FROM = 100
 """Bodies from which single states are quicker by NumPy than by the kernel on floats."""

@@ -39,7 +39,7 @@ from rbdae.multibody.elements.stored_joints import StoredJoints
 from rbdae.multibody.memory.workspace import Workspace
 
 FROM = 20
-"""Bodies from which elements are quicker than code of the whole model (docs/decisions.md)."""
+"""Bodies from which elements are quicker than code of the whole model (`benchmarks/conserving.py`)."""
 
 MOMENTA = 6
 """Numbers in P1 and y1 of a body."""

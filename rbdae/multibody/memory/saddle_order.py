@@ -4,8 +4,8 @@
 Many entries of G are constants that are better pivots than the bodies' masses. So pivots of one and of two rows are
 taken wherever they make the fewest products, and of four: two velocities of a body with two equations of a joint, whose
 block of G keeps its determinant when the body turns, where its entries are sines and cosines. Their multipliers have to
-be small at several states ([DR83]). That is a third of the operations of the joints' Schur complement; chains and trees
-have none of it to gain.
+be small at several states ([DR83]). That is cheaper than the joints' Schur complement; chains and trees have nothing to
+gain.
 
 The states are the problem's regular one, one near it, and, where bodies move in planes, those after right angles of all
 bodies or of every other one: what is zero in a plane stays so. An order belongs to the numbers of a problem, rounded:

@@ -52,7 +52,7 @@ def _fill(rows: Any, bodies: Sequence[Body], gravity: Vec) -> None:
 
 
 def _fill_inertia(rows: Any, bodies: Sequence[Body]) -> None:
-    """All at once: of a matrix alone a function of numpy.linalg takes five times as long."""
+    """All at once: of a matrix alone a function of numpy.linalg takes longer."""
     inertia = np.array([body.inertia for body in bodies])
     trace = inertia.trace(axis1=1, axis2=2)
     rows["inertia"], rows["radial"] = inertia, 0.5 * trace
