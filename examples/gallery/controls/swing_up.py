@@ -3,7 +3,7 @@ Swing-up with a simulator
 =========================
 
 A motor is too weak to lift a pendulum at once. `rbdae.Simulator` advances in steps of 20 ms with the torque as an
-input, here always in the direction of the motion, until the rod stands: the loop of a controller or of learning.
+input, here always in the direction of the motion, until the rod is upright: the loop of a controller or of learning.
 """
 
 import matplotlib.pyplot as plt
