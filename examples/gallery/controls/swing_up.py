@@ -24,7 +24,7 @@ solution = sim.solution()
 hinge = solution.joints["hinge"]
 figure, (upper, lower) = plt.subplots(2, 1, figsize=(8, 4.8), sharex=True, layout="constrained")
 upper.plot(solution.t, np.degrees(hinge.angle) + 90.0)
-upper.set(ylabel="angle from hanging in degrees")
+upper.set(ylabel="from hanging, in degrees")
 lower.step(0.02 * np.arange(len(torques)), torques, where="post")
 lower.set(xlabel="t in s", ylabel="torque in N m")
 film = solution.animate(duration=3.0, fps=8, size=(4.5, 4), dpi=72)
