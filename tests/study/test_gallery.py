@@ -15,7 +15,7 @@ SCRIPTS = sorted((Path(__file__).parents[2] / "examples/gallery").glob("*/*.py")
 BY_DAY = ("sparsity",)
 
 
-def test_scripts_are_short_and_begin_with_a_title():
+def test_scripts_are_short_and_begin_with_a_title() -> None:
     assert len(SCRIPTS) >= 30
     for path in SCRIPTS:
         text = path.read_text("utf-8")
