@@ -30,6 +30,9 @@ suppress_warnings = ["ref.python"]  # `t` in a docstring is an argument, no link
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
+    "subsection_order": [
+        f"../examples/gallery/{name}" for name in ("bodies", "loops", "machines", "controls", "solvers")
+    ],
     "filename_pattern": "",  # every script runs
     "image_scrapers": ("scraper",),
     "capture_repr": (),

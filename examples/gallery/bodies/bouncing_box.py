@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 
 import rbdae
 
-system = rbdae.System(gravity=(0, 0, -9.81))
-box = system.add_body("box", mass=1.0, inertia=(0.01, 0.02, 0.03), position=(0, 0, 1.0), velocity=(0.6, 0, 0),
+system = rbdae.System(gravity=(0, 0, -9.81))  # the plate is thin along y
+box = system.add_body("box", mass=1.0, inertia=(0.0075, 0.0208, 0.0133), position=(0, 0, 1.0), velocity=(0.6, 0, 0),
                       angular_velocity=(0, 3.0, 0), orientation=Rotation.from_euler("y", 0.4))  # fmt: skip
 for x in (-0.2, 0.2):
     for z in (-0.15, 0.15):

@@ -24,4 +24,4 @@ system = rbdae.System(gravity=(0, 0, 0))
 system.add_body("racket", mass=0.33, inertia=(0.0164, 0.0012, 0.0175), position=(0, 0, 0), velocity=(0, 0, 0),
                 angular_velocity=(6.0, 0.01, 0.01))  # fmt: skip
 solution = rbdae.solve(rbdae.formulate(system, "index-0"), (0.0, 4.0), rtol=1e-9, atol=1e-9)
-film = solution.animate(duration=4.0, fps=9, size=(4.5, 4), dpi=72, traces={"tip": ("racket", (0, 0.38, 0))})
+film = solution.animate(duration=4, fps=9, size=(4.5, 4), dpi=72, azimuth=-30, traces={"tip": ("racket", (0, 0.38, 0))})

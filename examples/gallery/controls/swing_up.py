@@ -3,7 +3,7 @@ Swing-up with a simulator
 =========================
 
 A motor is too weak to lift a pendulum at once. `rbdae.Simulator` advances in steps of 20 ms with the torque as an
-input, here always in the direction of the motion, until the rod stands: the loop of a controller or of learning.
+input, here always in the direction of the motion, until the rod is upright: the loop of a controller or of learning.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ solution = sim.solution()
 hinge = solution.joints["hinge"]
 figure, (upper, lower) = plt.subplots(2, 1, figsize=(8, 4.8), sharex=True, layout="constrained")
 upper.plot(solution.t, np.degrees(hinge.angle) + 90.0)
-upper.set(ylabel="angle from hanging in degrees")
+upper.set(ylabel="from hanging, in degrees")
 lower.step(0.02 * np.arange(len(torques)), torques, where="post")
 lower.set(xlabel="t in s", ylabel="torque in N m")
 film = solution.animate(duration=3.0, fps=8, size=(4.5, 4), dpi=72)

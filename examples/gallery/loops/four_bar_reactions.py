@@ -33,4 +33,5 @@ for axis, (title, kinds) in zip(axes, LOOPS.items(), strict=True):
     axis.imshow(table, cmap="RdYlGn", vmin=-0.6, vmax=1.6, aspect="auto")
     axis.set_xticks(range(6), ["Fx", "Fy", "Fz", "Mx", "My", "Mz"])
     axis.set_yticks(range(4), [*solution.reactions])
-    axis.set_title(f"{title}; green: unique")
+    axis.set_title(title)
+figure.suptitle("green: unique")

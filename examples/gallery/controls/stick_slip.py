@@ -32,6 +32,6 @@ solution = rbdae.solve(problem, (0.0, 12.0), solver="scipy:Radau", rtol=1e-6, at
 figure, (upper, lower) = plt.subplots(2, 1, figsize=(8, 4.8), sharex=True, layout="constrained")
 upper.plot(t, solution.joints["floor"].displacement)
 upper.plot(t, PULL * t, ":", color="black", lw=1)
-upper.set(ylabel="block; dotted: end of the spring, m")
+upper.set(title="dotted: end of the spring", ylabel="position in m")
 lower.plot(t, solution.joints["floor"].rate)
-lower.set(xlabel="t in s", ylabel="speed of the block in m/s")
+lower.set(xlabel="t in s", ylabel="speed in m/s")

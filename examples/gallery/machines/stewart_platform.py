@@ -2,8 +2,8 @@
 A Stewart platform
 ==================
 
-Six legs with prescribed lengths carry a platform round a circle while it turns. The lengths come from the motion that
-is wanted; rbdae returns the forces that the legs push or pull with.
+Six legs with prescribed lengths carry a platform round a tilted circle while it turns. The lengths come from the
+motion that is wanted; rbdae returns the forces that the legs push or pull with.
 """
 
 import matplotlib.pyplot as plt
@@ -12,8 +12,7 @@ import numpy as np
 import rbdae
 
 system = rbdae.System(gravity=(0, 0, -9.81))
-start = (0.2, 0.0, 0.9)
-platform = system.add_body("platform", mass=50.0, inertia=(2.0, 2.0, 4.0), position=start)
+platform = system.add_body("platform", mass=50.0, inertia=(2.0, 2.0, 4.0), position=(0.2, 0.0, 0.9))
 
 
 def length(t, base, top):
@@ -21,7 +20,7 @@ def length(t, base, top):
     c, s = np.cos(0.3 * np.sin(2.0 * t)), np.sin(0.3 * np.sin(2.0 * t))
     x = 0.2 * np.cos(2.0 * t) + c * top[0] - s * top[1] - base[0]
     y = 0.2 * np.sin(2.0 * t) + s * top[0] + c * top[1] - base[1]
-    return np.sqrt(x * x + y * y + 0.9 * 0.9)
+    return np.sqrt(x * x + y * y + (0.9 + 0.1 * np.sin(2.0 * t)) ** 2)
 
 
 for k in range(6):
@@ -37,4 +36,4 @@ for k in range(6):
     axis.plot(t, -solution.joints[f"leg {k + 1}"].force, label=f"leg {k + 1}")
 axis.set(xlabel="t in s", ylabel="force of compression in N")
 figure.legend(loc="outside right center", frameon=False)
-film = solution.animate(duration=4.0, fps=10, size=(5.5, 4.5), dpi=72, elevation=20, azimuth=-60)
+film = solution.animate(duration=4.0, fps=10, size=(5.5, 4.5), dpi=72)
