@@ -124,7 +124,8 @@ def scene(solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = Non
     if bodies is None:
         feet = ground_lines(here.points[system.ground.name], len(t), size, -up, eye)
         lines += [Line(system.ground.name, "ground", line) for line in feet]
-    return Scene(t, tuple(lines), _traces(here, shown, traces), size, frame, up)
+    against = up if frame is None or not np.any(system.gravity) else _up(system)
+    return Scene(t, tuple(lines), _traces(here, shown, traces), size, frame, against)
 
 
 def plane_of_motion(here: Placed, size: float) -> Mat | None:
