@@ -2,9 +2,9 @@
 A chain of a thousand links
 ===========================
 
-A thousand rods with ball joints hang at one end and fall from the horizontal: 7,000 positions and 6,000 velocities in an
-ODE of index 0, whose right-hand side takes as long as a thousand small ones. The loose end falls freely until the wave from
-the hinge reaches it.
+A thousand rods with ball joints hang at one end and fall from the horizontal: 7,000 positions and 6,000 velocities in
+an ODE of index 0, whose right-hand side takes as long as a thousand small ones. The loose end falls freely until the
+wave from the hinge reaches it.
 """
 
 import matplotlib.pyplot as plt
