@@ -25,6 +25,7 @@ html_theme_options = {"navigation_with_keys": False, "show_nav_level": 2, "secon
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_use_rtype = False
+napoleon_use_ivar = True  # what our docstrings say of an attribute is no type
 napoleon_custom_sections = [("Attributes of a class", "params_style")]
 suppress_warnings = ["ref.python"]  # `t` in a docstring is an argument, no link to one of several attributes
 sphinx_gallery_conf = {
@@ -53,7 +54,7 @@ def _as_mathematics(app: Any, what: str, name: str, obj: Any, options: Any, line
 def _without_type(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Napoleon takes what stands before a colon in the first line of a property for its type."""
     if what in ("attribute", "property"):
-        lines.insert(0, "")
+        lines[:0] = ["..", ""]  # a comment; an empty line would be skipped
 
 
 def setup(app: Any) -> None:
