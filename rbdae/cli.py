@@ -343,6 +343,7 @@ def _compare(given: argparse.Namespace) -> int:
             )
         options.setdefault(solver, {})[option] = value
     _check_outputs(given)
+    _check.package("rbdae compare", "pandas")  # the table, which comes last
     if given.processes < 1:
         raise ValueError(f"--processes must be at least 1, got {given.processes}; 1 runs in this process")
     _, system, summary = _target(given)

@@ -58,7 +58,7 @@ class Points:
 
 @attrs.frozen(eq=False, slots=False, init=False, repr=False)
 class Actuator(Block):
-    """A torque or force along a coordinate, by a law with states s and algebraic unknowns z.
+    """A torque or force along a coordinate, by a law with states s and algebraic unknowns z::
 
         class DCMotor(rbdae.Actuator):
             states = {"current": 0.0}
