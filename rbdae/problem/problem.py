@@ -371,7 +371,11 @@ class Problem(Solvable):
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:
         """New switches for a segment of a run that begins at `y0`."""
-        return [kind(self, policy) for kind in SWITCHES if kind.needed(self.interpretation)]
+        return [kind(self, policy) for kind in self._switches]
+
+    @cached_property
+    def _switches(self) -> list[type[AbstractSwitch]]:
+        return [kind for kind in SWITCHES if kind.needed(self.interpretation)]
 
     def by_time(self, later: Sequence[Problem], times: Sequence[float], direction: float = 1.0) -> Problem:
         """This problem, but states from times[k] on are read by the selection of the k-th later problem; in a run back
