@@ -146,3 +146,14 @@ def test_a_free_body_is_the_cuboid_of_its_inertia():
     corners = turn.inv().apply(box - (7, 8, 9)) - center
     assert np.allclose(np.abs(corners @ axes), 0.5 * edges)
     assert len(np.unique(np.sign(corners @ axes), axis=0)) == 8
+
+
+def test_up_is_against_gravity_also_where_the_motion_is_level():
+    """A camera stands upright beside a level motion, whose own up is an axis of the plane."""
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    arm = system.add_body("arm", mass=1.0, inertia=(0.1, 0.2, 0.2), position=(0.5, 0, 0), angular_velocity=(0, 0, 2.0))
+    system.add_joint(rbdae.joints.Revolute(system.ground, arm, at_b=(-0.5, 0, 0), axis_a=(0, 0, 1), axis_b=(0, 0, 1)))
+    solution = rbdae.solve(rbdae.formulate(system, "index-0"), (0.0, 1.0))
+    shown = scene(solution, [0.0, 1.0])
+    assert shown.plane is not None and abs(shown.plane[1] @ shown.up) < 1e-12
+    np.testing.assert_allclose(shown.up, (0.0, 0.0, 1.0), atol=1e-12)

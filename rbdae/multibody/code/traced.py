@@ -168,8 +168,10 @@ def own_point(workspace: Workspace) -> bytes:
 
 def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     """Whether conditions fall as the code has them where this workspace answers them, and its numbers are finite."""
-    if not code.guarded or not code.sound(workspace):
-        return code.sound(workspace)
+    if not code.sound(workspace):
+        return False
+    if not code.guarded:
+        return True
     first, context = workspace.first_numbers, code.tried(workspace)
     if first.tobytes() != workspace.numbers.tobytes():
         context = code.context_with(first, workspace.open_numbers.values)
