@@ -52,15 +52,22 @@ def tangents(graph: Graph, outputs: Sequence[int], seeds: Mapping[int, Mapping[i
         if a user's function without a derivative is in the way
     """
     slopes: Slopes = {}
+    choices = set[int]()
     for k in graph.needed(outputs, seeds):
-        partials = [(~d, change) for d, change in seeds[k].items()] if k in seeds else None
+        if k in seeds:
+            partials = [(~d, change) for d, change in seeds[k].items()]
+        elif graph.nodes[k][0] != "select":
+            partials = _partials(graph, k, slopes.__contains__)
+        elif not (partials := _of_one_number(graph, k, seeds)):
+            choices.add(k)
+            partials = _partials(graph, k, slopes.__contains__)
         slope = dict[int, int]()
-        for j, factor in _partials(graph, k, slopes.__contains__) if partials is None else partials:
+        for j, factor in partials:
             if graph.value(factor) != 0.0:
                 slope[j] = graph.add(slope[j], factor) if j in slope else factor
         if slope:
             slopes[k] = slope
-    choices = {k for k in slopes if k not in seeds and graph.nodes[k][0] == "select"}
+    choices &= slopes.keys()
     order, one, first = list(slopes), graph.const(1.0), len(graph.nodes)
     slopes |= {first + i: {k: one} for i, k in enumerate(outputs) if k in slopes}
     users: dict[int, dict[int, None]] = {k: {} for k in order}
@@ -131,6 +138,18 @@ def _of_choice(graph: Graph, k: int, of: int, here: int, change: int) -> int:
     """The derivative of a choice, again by choice, since the other branch may have NaN."""
     _, condition, chosen, _ = graph.nodes[k]
     return graph.select(condition, *((change, here) if of == chosen else (here, change)))
+
+
+def _of_one_number(graph: Graph, k: int, seeds: Mapping[int, Mapping[int, int]]) -> list[tuple[int, int]]:
+    """`_partials` of a choice between functions of the number that it depends on: the choice of their derivatives."""
+    _, condition, *sides = graph.nodes[k]
+    kind, t = graph.nodes[condition][:2]
+    if kind not in CONDITIONS or any(j != t and j in seeds for j in graph.needed(sides, {t})):
+        return []
+    zero = graph.const(0.0)
+    one, other = tangents(graph, sides, {t: {0: graph.const(1.0)}})
+    slope = graph.select(condition, one.get(0, zero), other.get(0, zero))
+    return [(t, slope)]
 
 
 def jacobian(graph: Graph, outputs: Sequence[int], inputs: Sequence[int]) -> list[dict[int, int]]:

@@ -16,7 +16,7 @@ from rbdae.graph.loaded import Loaded
 from rbdae.machine.data import Table
 from rbdae.machine.function import FIRST_FUNCTION, SELECTION
 
-LONGEST = 4000
+LONGEST = 8000
 """Nodes in one function: LLVM's passes take longer than in proportion to its length."""
 
 ARGUMENTS = "ptr %context, double %t, ptr noalias %y, ptr noalias %yd, double %c, ptr noalias %out"

@@ -36,7 +36,7 @@ LARGEST = 400_000
 """Nodes in LLVM's text beyond which code of one model is not made: it would be large, and late
 (docs/decisions.md)."""
 
-_FINE, _USUAL = 1500, 50_000
+_FINE, _USUAL = 2000, 50_000
 """Nodes up to which LLVM's passes pay, and those that are usual; beyond, code that is written down as it comes is
 slower, and there sooner (docs/decisions.md)."""
 

@@ -25,7 +25,6 @@ from rbdae.machine.cache import bytes_from_cache, say_once
 from rbdae.machine.factors import BoundFactors, Tables, tables
 from rbdae.machine.function import PROTOTYPE, Shapes
 from rbdae.machine.module import NoMachineCode, collector_off
-from rbdae.machine.straight import LONGEST
 from rbdae.multibody.code.code import Code, compiled
 from rbdae.multibody.code.code_text import CodeText, code_text
 from rbdae.multibody.code.traced import own_point, shared
@@ -36,6 +35,9 @@ from rbdae.multibody.recorded.recording import Pattern, Recording, recording_poi
 
 _SIZES = 10.0, 1e4, 1e8
 """Of c, where pivots are chosen: the first steps of a run have large ones."""
+
+_LONGEST = 4000
+"""Nodes of a Jacobian; tables serve longer ones."""
 
 MOST_PRODUCTS = 2500
 """Of the elimination; beyond, tables are as quick, and there at once."""
@@ -180,11 +182,11 @@ def _recorded(workspace: Workspace, wanted: Wanted, order: Plan) -> tuple[Record
     shapes: Shapes = {"y": (n,), "yd": (n,), "out": (len(pattern.rows),)}
     try:
         recording = recorded_kernel(
-            workspace, wanted.kernel, shapes, recording_point(workspace, shapes), 4 * LONGEST, pattern
+            workspace, wanted.kernel, shapes, recording_point(workspace, shapes), 4 * _LONGEST, pattern
         )
     except (NotStraight, TypeError, AttributeError, ValueError, ArithmeticError):
         return None  # the Jacobian itself has said why, and has other code
-    if len(recording.graph.needed([*recording.guards, *recording.outputs])) > LONGEST or recording.functions:
+    if len(recording.graph.needed([*recording.guards, *recording.outputs])) > _LONGEST or recording.functions:
         return None  # functions are called through addresses
     graph = recording.graph
     at = zip(pattern.places, recording.outputs, strict=True)
