@@ -50,9 +50,11 @@ def reader(
     s = np.array([len(kinds), sum(kind == OTHER for kind in kinds), n, moving, *kinds], dtype=np.int64)
     code, functions = _code("events"), [here, beside]
     words = [word for each in functions for word in (each.address, each.context)]
+    begun = np.array([*words, *map(address_of, (s, s, w, rates))], dtype=np.int64)
 
     def of_run(v: Vec) -> MachineFunction:
-        context = np.array([*words, *map(address_of, (s, v, w, rates))], dtype=np.int64)
+        context = begun.copy()
+        context[5] = address_of(v)  # the memory
         return MachineFunction(code["events"], address_of(context), (code, s, v, w, rates, context), [], functions)
 
     return of_run

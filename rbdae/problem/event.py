@@ -23,6 +23,8 @@ from rbdae.quantities.quantity import Quantity
 
 Function: TypeAlias = Callable[[float, Vec], float]
 
+_WORDS = {1.0: "above", -1.0: "below", 0.0: "crossing"}
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -78,16 +80,15 @@ class Event:
             raise ValueError(f"Event: give one of above=, below= and crossing=, got {list(said) or 'none'}")
         (name, value), *_ = said.items()
         ends = _check.count("Event", "terminal (or True)", terminal, 0) if not isinstance(terminal, bool) else terminal
-        direction = {"above": 1.0, "below": -1.0, "crossing": 0.0}[name]
+        direction = next(sign for sign, word in _WORDS.items() if word == name)
         fill(self, what=what, value=_check.number("Event", name, value), direction=direction, terminal=ends)
 
     @property
     def __name__(self) -> str:
         """The event in messages, such as "pin.angle above 0.5"."""
-        sign = {1.0: "above", -1.0: "below", 0.0: "crossing"}[self.direction]
         what = self.what
         label = what.label if isinstance(what, Quantity) else getattr(what, "__name__", what)
-        return f"{label} {sign} {self.value:g}"
+        return f"{label} {_WORDS[self.direction]} {self.value:g}"
 
     def __call__(self, t: float, y: Vec) -> float:
         """The function less the value. An event of a quantity has none: it belongs to the problem that is solved."""
