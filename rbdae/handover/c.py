@@ -1,0 +1,192 @@
+"""C99 with math.h alone: functions of a problem that read like code, with its numbers as tables.
+
+Results of what is used once are written where they are used. Everything else has a name: that of its unknown, or v with
+its number. Functions return 0, or 1 where a guard does not hold: then the results mean nothing, and the step is to be
+repeated with another size, or the model formulated at that state.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from textwrap import wrap
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from rbdae._version import __version__
+from rbdae.graph.graph import CONDITIONS, operands
+from rbdae.handover.recorded import Function, Handed, walk
+
+_ATOM, _PRODUCT, _SUM, _OTHER = 3, 2, 1, 0
+"""How tightly an expression holds together."""
+
+_FORMS: dict[str, tuple[str, int, int, int]] = {
+    "add": ("{} + {}", _SUM, _SUM, _SUM),
+    "sub": ("{} - {}", _SUM, _SUM, _PRODUCT),
+    "mul": ("{} * {}", _PRODUCT, _PRODUCT, _ATOM),
+    "neg": ("-{}", _SUM, _PRODUCT, _PRODUCT),
+    "rcp": ("1.0 / {}", _PRODUCT, _ATOM, _ATOM),
+    "not": ("!{}", _ATOM, _ATOM, _ATOM),
+    "select": ("{} ? {} : {}", _OTHER, _SUM, _SUM),
+    **{kind: (f"{{}} {kind} {{}}", _OTHER, _SUM, _SUM) for kind in CONDITIONS},
+}
+"""How an operation is written, how tightly that holds together, and how tightly its first and its other operands have
+to."""
+
+_FUNCTIONS = {
+    "abs": "fabs", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
+    "arctanh": "atanh", "arctan2": "atan2", "power": "pow",
+}  # fmt: skip
+"""Functions that C calls by another name."""
+
+_LONGEST = 60
+"""Characters of an expression that is written where it is used."""
+
+_KEYWORDS = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main "
+    "t y yd c u p out y0 y1 yn j0 j1 jn".split()
+)
+
+
+def identifiers(names: Iterable[str]) -> list[str]:
+    """C identifiers for names, each another one."""
+    out: dict[str, None] = {}
+    for name in names:
+        base = re.sub(r"\W", "_", name, flags=re.ASCII).strip("_") or "x"
+        base = f"x{base}" if base[0].isdigit() else base
+        free = (each for k in range(1, 1_000_000) if (each := base if k == 1 else f"{base}_{k}") not in out)
+        out[next(each for each in free if each not in _KEYWORDS and not re.fullmatch(r"v\d+|j\d|y\d", each))] = None
+    return list(out)
+
+
+class Expression(NamedTuple):
+    """Text, and how tightly it holds together."""
+
+    text: str
+    holds: int = _ATOM
+
+    def within(self, holds: int) -> str:
+        """The text as an operand."""
+        return self.text if self.holds >= holds else f"({self.text})"
+
+
+@final
+class Printer:
+    """The statements of one function, a `Target`. `names` are those of y, by their places."""
+
+    def __init__(self, function: Function, names: Sequence[str]) -> None:
+        self.statements: list[str] = []
+        self.read: dict[int, str] = {}  # of y
+        self._names, nodes = names, function.graph.nodes
+        self._uses = Counter(j for k in function.order for j in operands(nodes[k]))
+        self._uses.update([*function.outputs, *function.guards, *function.guards])
+
+    def number(self, x: float) -> Expression:
+        """A constant, to the last bit."""
+        return Expression(f"{x!r}" if np.isfinite(x) else ("NAN" if x != x else "HUGE_VAL"), _ATOM if x >= 0 else _SUM)
+
+    def input(self, name: str, place: int) -> Expression:
+        """A number of t, c, y, yd, u, p."""
+        if name in ("t", "c"):
+            return Expression(name)
+        if name == "y":
+            self.read[place] = self._names[place]
+            return Expression(self._names[place])
+        return Expression(f"{name}[{place}]")
+
+    def operation(self, node: int, kind: str, of: Sequence[Expression]) -> Expression:
+        """An expression, or the name of what has it."""
+        if kind in _FORMS:
+            form, holds, first, other = _FORMS[kind]
+            text = form.format(*(x.within(other if k else first) for k, x in enumerate(of)))
+        else:
+            text, holds = f"{_FUNCTIONS.get(kind, kind)}({', '.join(x.text for x in of)})", _ATOM
+        if self._uses[node] < 2 and len(text) < _LONGEST and kind not in CONDITIONS:
+            return Expression(text, holds)
+        self.statements.append(f"const {'int' if kind in CONDITIONS or kind == 'not' else 'double'} v{node} = {text};")
+        return Expression(f"v{node}")
+
+    def guard(self, condition: Expression, wanted: bool) -> None:
+        """Return where it does not hold."""
+        self.statements.append(f"if ({'!' if wanted else ''}{condition.within(_ATOM)}) return 1;")
+
+
+_ARGUMENTS = {"t": "double t", "y": "const double *y", "yd": "const double *yd", "c": "double c"}
+
+
+def function_text(name: str, function: Function, names: Sequence[str], says: str, qualifier: str = "") -> str:
+    """A function ``int name(t, y, ..., u, p, out)`` with a comment."""
+    printer = Printer(function, names)
+    results = walk(function, printer)
+    arguments = ", ".join([*(_ARGUMENTS[x] for x in function.arguments), "const double *u", "const double *p"])
+    body = [f"const double {own} = y[{place}];" for place, own in sorted(printer.read.items())]
+    body += printer.statements
+    body += [f"out[{i}] = {x.text};" for i, x in enumerate(results)]
+    text = "\n".join(body)
+    unused = [x for x in (*function.arguments, "u", "p") if not re.search(rf"\b{x}\b", text)]
+    body = [*(f"(void){x};" for x in unused), *body, "return 0;"]
+    head = f"{qualifier}int {name}({arguments}, double *out) {{"
+    about = comment(f"{says}: {function.n_operations} operations.")
+    return "\n".join([about, head, *(f"    {line}" for line in body), "}"])
+
+
+def comment(text: str) -> str:
+    """A comment in lines."""
+    lines = wrap(text.replace("*/", "* /"), 110)
+    return "\n".join([f"/* {lines[0]}", *(f"   {line}" for line in lines[1:])]) + " */"
+
+
+def table(kind: str, name: str, values: Any) -> str:
+    """An array; one with nothing in it has a 0, which C wants."""
+    written = [repr(float(x)) if kind == "double" else str(int(x)) if kind != "char *" else _quoted(x) for x in values]
+    body = "\n".join(wrap(", ".join(written or ["0"]), 110, break_long_words=False, break_on_hyphens=False))
+    qualifier = "const char *const" if kind == "char *" else f"const {kind}"
+    return f"{qualifier} {name}[{max(len(written), 1)}] = {{\n{body}\n}};"
+
+
+def _quoted(text: str) -> str:
+    safe = text.replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?")
+    return f'"{safe}"'
+
+
+def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
+    """The file: tables, then the functions by their names."""
+    problem = handed.problem
+    names = identifiers(problem.labels)
+    form, n, jacobian = problem.workspace.settings.formulation, problem.n, handed.function(handed.jacobian)
+    pattern = jacobian.pattern
+    assert pattern is not None
+    says = f"{prefix}: {form.name}, {form.summary}, {form.source}. {n} unknowns, {problem.n_equations} equations"
+    parts = [
+        comment(f"{says}. Written by rbdae {__version__}; SI units."),
+        "#include <math.h>",
+        comment("Functions return 0, or 1 where the results mean nothing: a guard on pivots or branches does not hold."),
+        f"enum {{ {prefix}_N = {n}, {prefix}_EQUATIONS = {problem.n_equations}, {prefix}_NNZ = {len(pattern.rows)}, "
+        f"{prefix}_INPUTS = {len(handed.inputs)} }};",
+        table("char *", f"{prefix}_labels", problem.labels),
+        comment("The start, and which unknowns have rates: 1; multipliers and algebraic unknowns have none: 0."),
+        f"const double {prefix}_t0 = {float(problem.t0)!r};",
+        table("double", f"{prefix}_y0", problem.y0),
+        table("double", f"{prefix}_yd0", problem.yd0),
+        table("int", f"{prefix}_differential", problem.differential),
+        comment("Hairer's classes of the unknowns of a DAE: 1, 2, 3; 0 for an ODE."),
+        table("int", f"{prefix}_variable_index", problem.variable_index),
+        comment("The pattern of the Jacobian, compressed columns: rows of the entries, and where each column begins."),
+        table("int", f"{prefix}_rows", pattern.rows),
+        table("int", f"{prefix}_pointers", pattern.pointers(n)),
+    ]
+    if handed.inputs:
+        parts += [table("char *", f"{prefix}_inputs", handed.inputs), table("double", f"{prefix}_u0", handed.inputs.values())]
+    parts += [function_text(f"{prefix}_{name}", handed.function(name), names, _SAYS[name]) for name in functions]
+    return "\n\n".join(parts) + "\n"
+
+
+_SAYS = {
+    "residual": "The residual F(t, y, yd)",
+    "jacobian": "dF/dy + c dF/dyd, the entries of the pattern",
+    "rhs": "The right-hand side, yd = f(t, y)",
+    "rhs_jacobian": "df/dy, the entries of the pattern",
+}
