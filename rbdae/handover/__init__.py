@@ -1,1 +1,1 @@
-"""Models in other languages: one walk over recorded functions (`rbdae.handover.recorded`), and a file for each language."""
+"""Models in other languages: one walk over recorded functions (`rbdae.handover.recorded`), a file for each language."""

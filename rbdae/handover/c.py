@@ -45,9 +45,11 @@ _LONGEST = 60
 """Characters of an expression that is written where it is used."""
 
 _KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main "
-    "t y yd c u p out y0 y1 yn j0 j1 jn".split()
+    (
+        "auto break case char const continue default do double else enum extern float for goto if inline int long "
+        "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
+        "main t y yd c u p out yn jn"
+    ).split(" ")
 )
 
 
@@ -163,7 +165,7 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
     parts = [
         comment(f"{says}. Written by rbdae {__version__}; SI units."),
         "#include <math.h>",
-        comment("Functions return 0, or 1 where the results mean nothing: a guard on pivots or branches does not hold."),
+        comment("Functions return 0, or 1 where the results mean nothing: a guard does not hold."),
         f"enum {{ {prefix}_N = {n}, {prefix}_EQUATIONS = {problem.n_equations}, {prefix}_NNZ = {len(pattern.rows)}, "
         f"{prefix}_INPUTS = {len(handed.inputs)} }};",
         table("char *", f"{prefix}_labels", problem.labels),
@@ -179,7 +181,10 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
         table("int", f"{prefix}_pointers", pattern.pointers(n)),
     ]
     if handed.inputs:
-        parts += [table("char *", f"{prefix}_inputs", handed.inputs), table("double", f"{prefix}_u0", handed.inputs.values())]
+        parts += [
+            table("char *", f"{prefix}_inputs", handed.inputs),
+            table("double", f"{prefix}_u0", handed.inputs.values()),
+        ]
     parts += [function_text(f"{prefix}_{name}", handed.function(name), names, _SAYS[name]) for name in functions]
     return "\n\n".join(parts) + "\n"
 

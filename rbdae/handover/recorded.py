@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar, final
+from typing import Any, Protocol, TypeVar, final
 
 import numpy as np
 
@@ -30,7 +30,7 @@ V = TypeVar("V")
 @final
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function of the time t, the unknowns y, their rates yd, the factor c of dF/dy + c dF/dyd, inputs and parameters.
+    """A function of the time t, the unknowns y, their rates yd, the factor c of dF/dy + c dF/dyd, inputs u, parameters p.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Handed:
             raise self.refusal(name, str(error)) from None
         if name == "rhs_jacobian":
             pattern, recording = _entries(recording, shapes["out"])
-        arguments = tuple(x for x in ("t", "y", "yd", "c") if x in "ty" or "yd" in shapes and (x == "yd" or pattern))
+        arguments = tuple(x for x in ("t", "y", "yd", "c") if x in "ty" or ("yd" in shapes and (x == "yd" or pattern)))
         return self.shortened(name, arguments, recording, shapes["out"], pattern)
 
     def shortened(
