@@ -44,13 +44,15 @@ _FUNCTIONS = {
 _LONGEST = 60
 """Characters of an expression that is written where it is used."""
 
-_KEYWORDS = frozenset(
-    (
-        "auto break case char const continue default do double else enum extern float for goto if inline int long "
-        "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
-        "main t y yd c u p out yn jn"
-    ).split(" ")
+_TAKEN = frozenset(
+    re.findall(
+        r"\w+",
+        "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+        "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main "
+        "t y yd c u p out yn jn",
+    )
 )
+"""Words that are no names of unknowns: those of the language, of its library and of our arguments."""
 
 
 def identifiers(names: Iterable[str]) -> list[str]:
@@ -60,7 +62,7 @@ def identifiers(names: Iterable[str]) -> list[str]:
         base = re.sub(r"\W", "_", name, flags=re.ASCII).strip("_") or "x"
         base = f"x{base}" if base[0].isdigit() else base
         free = (each for k in range(1, 1_000_000) if (each := base if k == 1 else f"{base}_{k}") not in out)
-        out[next(each for each in free if each not in _KEYWORDS and not re.fullmatch(r"v\d+|j\d|y\d", each))] = None
+        out[next(each for each in free if each not in _TAKEN and not re.fullmatch(r"v\d+|j\d|y\d", each))] = None
     return list(out)
 
 

@@ -30,7 +30,7 @@ V = TypeVar("V")
 @final
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function of the time t, the unknowns y, their rates yd, the factor c of dF/dy + c dF/dyd, inputs u, parameters p.
+    """A function of the time t, the unknowns y, rates yd, the factor c of dF/dy + c dF/dyd, inputs u, parameters p.
 
     Parameters
     ----------
