@@ -47,7 +47,12 @@ _LONGEST = 60
 """Characters of an expression that is written where it is used."""
 
 _TAKEN = frozenset(
-    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "main", "t", "y", "yd", "c", "u", "p", "out", "yn", "jn"]
+    re.split(
+        " ",
+        "auto break case char const continue default do double else enum extern float for goto if inline int long "
+        "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
+        "main t y yd c u p out yn jn",
+    )
 )
 """Words that are no names of unknowns: those of the language, of its library and of our arguments."""
 
@@ -200,8 +205,9 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
     ]
     parts = [
         comment(
-            f"{prefix}: {form.name}, {form.summary}, {form.source}; rotations by {problem.rotation}, velocities "
-            f"{problem.velocity}. {n} unknowns, {problem.n_equations} equations. Written by rbdae {__version__}; SI units."
+            f"{prefix}: {form.name}, {form.summary}, {form.source}; rotations by {problem.rotation}, "
+            f"velocities {problem.velocity}. {n} unknowns, {problem.n_equations} equations. Written by rbdae "
+            f"{__version__}; SI units."
         ),
         "#include <math.h>\n\n#ifndef RBDAE_INDEX\n#define RBDAE_INDEX int /* or long long, for 64 bits */\n#endif",
         comment("Functions return 0, or 1 where the results mean nothing: a guard does not hold."),
@@ -212,6 +218,8 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
         table("double", f"{prefix}_y0", problem.y0),
         table("double", f"{prefix}_yd0", problem.yd0),
         table("int", f"{prefix}_differential", problem.differential),
+        comment("Unknowns that a BDF code does not test: 1, for an absolute tolerance of 1e10 ([HW96] section VII.3)."),
+        table("int", f"{prefix}_untested", (problem.variable_index >= 2) | ~(problem.differential | problem.algebraic)),
         comment("Hairer's classes of the unknowns of a DAE: 1, 2, 3; 0 for an ODE."),
         table("int", f"{prefix}_variable_index", problem.variable_index),
     ]
