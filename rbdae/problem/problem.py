@@ -6,6 +6,8 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
+from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, final
 
@@ -589,6 +591,24 @@ class Problem(Solvable):
             for an unknown name, a number that a body, joint or force cannot have, and a start that cannot be consistent
         """
         return self.again(self, changed(self.system, values))
+
+    # ------------------------------------------------------------ models in other languages
+
+    def cuda_source(self, path: str | PathLike[str]) -> Path:
+        """Write the right-hand side as CUDA C++ with a loop for many runs at once, DOPRI5 in every thread: one file for
+        nvcc, NVRTC, or g++ on the host, see docs/handover-cuda.md. It needs an ODE form. The file's path.
+
+        Raises
+        ------
+        ValueError
+            for a DAE, and where a function of the user is called
+        """
+        from rbdae.handover import cuda
+        from rbdae.handover.recorded import Handed
+
+        text = cuda.source(Handed(self))
+        Path(path).write_text(text, encoding="utf-8")
+        return Path(path)
 
     # ------------------------------------------------------------ what a state means
 
