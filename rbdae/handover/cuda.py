@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from rbdae._version import __version__
 from rbdae.formulations.table import FORMULATIONS
@@ -58,6 +59,13 @@ def source(handed: Handed) -> str:
         parts.append(comment("Inputs: " + ", ".join(f"{name} = {value!r}" for name, value in handed.inputs.items())))
     rhs = function_text("rhs", handed.function("rhs"), names, "The right-hand side, yd = f(t, y)", _DIALECT)
     return "\n\n".join([*parts, sizes, f"enum {{\n{codes}\n}};", numbers, loop, rhs]) + "\n"
+
+
+def write(problem: Any, path: str | Path) -> Path:
+    """`rbdae.Problem.cuda_source`."""
+    path = Path(path)
+    path.write_text(source(Handed(problem)), encoding="utf-8")
+    return path
 
 
 def _numbers() -> str:

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
-from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, final
@@ -594,21 +593,41 @@ class Problem(Solvable):
 
     # ------------------------------------------------------------ models in other languages
 
-    def cuda_source(self, path: str | PathLike[str]) -> Path:
-        """Write the right-hand side as CUDA C++ with a loop for many runs at once, DOPRI5 in every thread: one file for
-        nvcc, NVRTC, or g++ on the host, see docs/handover-cuda.md. It needs an ODE form. The file's path.
+    def c_source(self, path: str | Path, *, kind: str = "plain") -> Path:
+        """Write the equations to a C99 file that needs math.h alone, and return its path.
+
+        It has the residual F(t, y, yd) and dF/dy + c dF/dyd, of an ODE also the right-hand side and its Jacobian, with
+        their patterns, start, classes of unknowns, and inputs; names begin with that of the file. docs/handover.md has
+        programs around it.
+
+        Parameters
+        ----------
+        path : of the file, such as ``"crane.c"``
+        kind : ``"ida"`` or ``"cvode"`` for the functions that these take, ``"plain"`` for all
 
         Raises
         ------
         ValueError
-            for a DAE, and where a function of the user is called
+            where a law is called in Python, and for a right-hand side of a DAE
         """
-        from rbdae.handover import cuda
-        from rbdae.handover.recorded import Handed
+        from rbdae.handover.c import write
 
-        text = cuda.source(Handed(self))
-        Path(path).write_text(text, encoding="utf-8")
-        return Path(path)
+        return write(self, path, kind)
+
+    def cuda_source(self, path: str | Path) -> Path:
+        """Write the right-hand side of an ODE form as CUDA C++ with a loop for many runs at once, and return its path.
+
+        DOPRI5 in every thread, as ``"rbdae:dopri5"`` steps; one file for nvcc, NVRTC, or g++ on the host.
+        docs/handover-cuda.md has the call.
+
+        Raises
+        ------
+        ValueError
+            for a DAE, and where a law is called in Python
+        """
+        from rbdae.handover.cuda import write
+
+        return write(self, path)
 
     # ------------------------------------------------------------ what a state means
 
