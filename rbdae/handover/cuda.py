@@ -1,7 +1,7 @@
 """CUDA C++: the right-hand side of an ODE form as a function of one thread, with the loop of ``ensemble.h`` around it.
 
-One file: the model's sizes and names, the numbers of DOPRI5 and its step sizes, the loop, the right-hand side. It compiles
-by nvcc, by NVRTC, and by g++ for the host.
+One file: the model's sizes and names, the numbers of DOPRI5 and its step sizes, the loop, the right-hand side. nvcc and
+NVRTC compile it, and g++ for the host.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ CODES = {
 
 _DIALECT = Dialect("real", "R({})", "DEVICE ", numbered=True)
 
-_WORDS = (
+_WORDS = re.split(
+    " ",
     "alignas alignof and and_eq asm bitand bitor bool catch class compl concept const_cast constexpr decltype delete "
     "dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq nullptr operator or or_eq "
-    "private protected public reinterpret_cast requires static_assert static_cast template this thread_local throw true "
-    "try typeid typename using virtual wchar_t xor xor_eq real N U P"
-).split()
+    "private protected public reinterpret_cast requires static_assert static_cast template this thread_local throw "
+    "true try typeid typename using virtual wchar_t xor xor_eq real N U P",
+)
 """Words of C++ that C does not have, and ours."""
 
 
@@ -51,7 +52,9 @@ def source(handed: Handed) -> str:
     numbers = _numbers()
     names = identifiers(problem.labels, [*_WORDS, *CODES, *re.findall(r"#define (\w+)", numbers + loop)])
     form = problem.workspace.settings.formulation
-    says = f"{form.name}, {form.summary}, {form.source}. {problem.n} unknowns. Written by rbdae {__version__}; SI units."
+    says = (
+        f"{form.name}, {form.summary}, {form.source}. {problem.n} unknowns. Written by rbdae {__version__}; SI units."
+    )
     codes = "\n".join(f"    {name} = {k}, /* {what} */" for k, (name, what) in enumerate(CODES.items(), 1))
     sizes = f"enum {{ N = {problem.n}, U = {len(handed.inputs)}, P = 0, STAGES = {DOPRI5.end} }};"
     parts = [comment(says), comment("Unknowns: " + ", ".join(problem.labels))]
