@@ -83,7 +83,7 @@ class Expression(NamedTuple):
 
 
 class Dialect(NamedTuple):
-    """What differs in languages that are nearly C: the type of numbers, how one is written, what stands before a
+    """Differences of languages that are nearly C: the type of numbers, how one is written, what stands before a
     function, and whether it returns the number of the guard that does not hold, from 1."""
 
     real: str = "double"
