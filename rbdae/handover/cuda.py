@@ -27,7 +27,7 @@ CODES = {
 }
 """How a run ends, by codes from 1 on."""
 
-_DIALECT = Dialect("real", "R({}, restrict=)", "DEVICE ", numbered=True)
+_DIALECT = Dialect("real", "R({})", "DEVICE ", numbered=True, restrict="")
 
 _WORDS = re.split(
     " ",
