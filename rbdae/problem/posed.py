@@ -19,16 +19,11 @@ from rbdae.rotations.vectors import spurrier_klumpp
 
 
 def posed(problem: Problem, joints: Mapping[str, Any]) -> Problem:
-    """The problem from its start with other coordinates of some joints; all other joints keep theirs.
+    """The problem from its start with other coordinates of some joints; all other joints keep theirs. By name there is
+    a value, or (value, rate), in SI units; of joints with several coordinates a mapping by their names.
 
-    Parameters
-    ----------
-    joints : by name a value, or (value, rate), in SI units; of joints with several coordinates a mapping by their names
-
-    Raises
-    ------
-    TypeError, ValueError
-        for unknown names, joints without such coordinates, and joints in closed loops, where others would follow
+    Raises TypeError and ValueError for unknown names, joints without such coordinates, and joints in closed loops,
+    where others would follow.
     """
     if not isinstance(joints, Mapping):
         raise TypeError(f'joints must be a mapping by name, got {_check.show(joints)}; give {{"pin": 0.3}}')

@@ -311,14 +311,8 @@ def closeness(problem: Problem, t: Vec, y: Mat) -> Vec:
 
 
 def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
-    """Times near which the joints are singular; empty for systems without loops.
-
-    Parameters
-    ----------
-    problem : reads the states of the run
-    t, y : (m,), (m, n)
-        Rising times, close enough to follow the motion.
-    """
+    """Times near which the joints are singular, by states (m, n) at rising times (m,), close enough to follow the
+    motion; empty for systems without loops."""
     if not problem.model.tree.closing:
         return np.empty(0)
     if not np.isfinite(y).all():

@@ -31,16 +31,9 @@ from rbdae.solving.watch import Watch, run_once
 @final
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """A part of a run, as it is asked for.
-
-    Parameters
-    ----------
-    solver, adapter, method : what integrates it
-    problem : whose selection and inputs hold within it
-    request : times in the problem's own time, tolerances, events as users give them
-    projection : after accepted steps
-    policy : what becomes of charts near their singular sets
-    """
+    """A part of a run, as it is asked for: what integrates it, the problem whose selection and inputs hold within it,
+    the request in the problem's own time with events as users give them, the projection after accepted steps, and what
+    becomes of charts near their singular sets."""
 
     solver: str
     adapter: AbstractAdapter
@@ -147,12 +140,8 @@ _ROUNDING = 1e-9
 
 @final
 class _SwitchWatch:
-    """Asks the switches at accepted states, and notes the first state at which some are due.
-
-    Attributes
-    ----------
-    due, state : which switches are due, and where, in the problem's own time
-    """
+    """Asks the switches at accepted states, and notes the first state (in the problem's own time) at which some are
+    due."""
 
     def __init__(self, switches: Sequence[AbstractSwitch], direction: float) -> None:
         self._switches, self._direction = switches, direction

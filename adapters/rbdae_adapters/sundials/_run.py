@@ -45,19 +45,9 @@ def _array(address: int, n: int) -> Vec:
 
 @final
 class MultistepRun(LoopRun):
-    """A run of IDA or CVODE by the loop of `rbdae.machine.loops.multistep`.
-
-    Parameters
-    ----------
-    implicit : True for IDA, False for CVODE
-    rtol, atol : SUNDIALS' tolerances, which may differ from the request's
-    options : the adapter's options, checked
-
-    Attributes
-    ----------
-    words : data passed to its functions
-    address, context : of the step function
-    """
+    """A run of IDA (`implicit`) or CVODE by the loop of `rbdae.machine.loops.multistep`, with SUNDIALS' tolerances,
+    which may differ from the request's, and checked options. The step function has an `address` and a `context`, the
+    `words`, which are passed to its functions."""
 
     def __init__(
         self,
