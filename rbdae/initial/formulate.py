@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Literal, final
@@ -136,7 +136,7 @@ def formulate(
     """
     system = _checked_system("formulate", system)
     choices = check_choices(formulation, rotation, velocity, options, redundant, reference)
-    _one_of("value of consistent", consistent, ("warn", "project", "check"))
+    _check.one_of("value of consistent", consistent, ("warn", "project", "check"))
     of_model = _code_of(code)
     t0 = _check.number("formulate", "t0", t0)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
@@ -287,11 +287,10 @@ def check_choices(
     """The choices of `rbdae.formulate`; `options` belong to the class of the formulation. Raises TypeError and
     ValueError for an unknown name, and for choices that do not go together."""
     form = _with_options(formulation, options)
-    if not isinstance(rotation, str) or rotation not in CHARTS:
-        raise _check.unknown("rotation", rotation, CHARTS)
+    _check.one_of("rotation", rotation, CHARTS)
     chart = CHARTS[rotation]
     speed = chosen_velocity(form, chart, velocity)
-    _one_of("value of redundant", redundant, ("error", "minimum-norm"))
+    _check.one_of("value of redundant", redundant, ("error", "minimum-norm"))
     _check_reference(reference, chart)
     if wrong := misfit(form, chart, speed, [name for name, value in options.items() if value is not None]):
         raise ValueError(wrong)
@@ -321,7 +320,7 @@ def _with_options(formulation: str | Formulation, options: Mapping[str, Any]) ->
 
 def _check_reference(reference: str, chart: Chart) -> None:
     """Only charts with a singular set have a centre."""
-    _one_of("reference", reference, ("space", "start"))
+    _check.one_of("reference", reference, ("space", "start"))
     if reference == "start" and not chart.centre:
         centred = ", ".join(c.name for c in CHARTS.values() if c.centre)
         raise ValueError(
@@ -338,18 +337,13 @@ def _kind(velocity: str, chart: Chart) -> VelocityKind:
     return KINDS[chart.coordinate_velocities]
 
 
-def _one_of(what: str, value: object, known: Sequence[str]) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise _check.unknown(what, value, known)
-
-
 def _code_of(value: str) -> Code:
     """The code of a model's problems, from the argument `code` of `formulate`; in place of "auto" it is what the
     environment says. Python where Python is not as machine code expects it, and where tests ask for none."""
-    _one_of("value of code", value, CODES)
+    _check.one_of("value of code", value, CODES)
     if value == "auto":
         value = os.environ.get("RBDAE_CODE", "auto")
-        _one_of("value of RBDAE_CODE in the environment", value, CODES)
+        _check.one_of("value of RBDAE_CODE in the environment", value, CODES)
     if not of_models():
         return "plain"
     if not supported():

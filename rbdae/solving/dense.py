@@ -298,7 +298,7 @@ def _integrals(s: Vec, k: int) -> Mat:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Points:
     """Chebyshev points u of (0, 1) with its ends; `fit` makes coefficients of rates there, `integrate` makes integrals
-    from 0 to u of coefficients, `last` the integral to 1."""
+    from 0 to u of coefficients."""
 
     u: Vec
     rise: Vec

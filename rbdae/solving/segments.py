@@ -118,7 +118,9 @@ def run_segments(
             here = _resumed(segment, switches, due.due, t, y)
         else:
             break
-        _leave_to_next(outcome, t, here.y0, direction)
+        _drop_from(outcome, t, direction)  # the state at the change is the next segment's, and so are events there
+        for times, states in zip(outcome.t_events, outcome.y_events, strict=True):
+            states[times == t] = here.y0
         request = segment.rest(t, outcome.next_step)
     return _joined(outcomes), parts
 
@@ -176,13 +178,6 @@ def _resumed(segment: Segment, switches: Sequence[AbstractSwitch], due: Sequence
     for k in due:
         out = (switches if out is problem else segment.switches(out))[k].resume(t, y if out is problem else out.y0)
     return out
-
-
-def _leave_to_next(outcome: Outcome, t: float, y: Vec, direction: float) -> None:
-    """Leave the state at the change to the next segment; events there are in its unknowns."""
-    _drop_from(outcome, t, direction)
-    for times, states in zip(outcome.t_events, outcome.y_events, strict=True):
-        states[times == t] = y
 
 
 def _drop_from(outcome: Outcome, t: float, direction: float) -> None:

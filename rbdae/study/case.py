@@ -23,8 +23,6 @@ Options: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
 Redundant: TypeAlias = Literal["error", "minimum-norm"]
 OnSingularity: TypeAlias = Literal["stop", "switch"]
 
-_WORDS = {"redundant": ("error", "minimum-norm"), "on_singularity": ("stop", "switch")}
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -61,9 +59,8 @@ class Case:
         form, projection = self.formulation, self.projection
         if isinstance(form, Formulation) and form == FORMULATIONS.get(form.name):
             form = form.name
-        for name, words in _WORDS.items():
-            if getattr(self, name) not in words:
-                raise _check.unknown(f"value of {name}", getattr(self, name), words)
+        _check.one_of("value of redundant", self.redundant, get_args(Redundant))
+        _check.one_of("value of on_singularity", self.on_singularity, get_args(OnSingularity))
         if projection is True:
             projection = Projection()
         elif projection is False:
