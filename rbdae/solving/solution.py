@@ -280,8 +280,7 @@ class Solution:
 
         Options are those of `rbdae.show.plot_solution`: `bodies`, `quantities` ("position", "orientation", "velocity",
         "angular_velocity", "center_of_mass", "joints", "forces", "reactions", "energy", "momentum", "drift", "steps")
-        and `joints` choose the panels. If the times are few, curves follow ``solution(t)``
-        between them.
+        and `joints` choose the panels. If the times are few, curves follow ``solution(t)`` between them.
         """
         from rbdae._figure import plain
         from rbdae.show import plot_solution

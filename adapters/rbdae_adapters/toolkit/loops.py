@@ -316,8 +316,7 @@ class EventWatch:
             reaches = [v if e.group is None else e.reach() for e, v in zip(self.events.each, values, strict=True)]
             out[:] = values + reaches
 
-        shapes = {"y": (n,), "out": (2 * self.n_events,)}
-        together = _together(request) or trampoline(asked, "tyo", shapes)
+        together = _together(request) or trampoline(asked, "tyo", {"y": (n,), "out": (2 * self.n_events,)})
         if self._base is None:
             return together
         # the switch comes last: if its measures cannot be computed it is asked, and the events are available
