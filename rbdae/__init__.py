@@ -21,6 +21,7 @@ from rbdae.initial.formulate import assemble as assemble
 from rbdae.initial.formulate import formulate as formulate
 from rbdae.initial.given import InitialValuesWarning as InitialValuesWarning
 from rbdae.inputs import Table as Table
+from rbdae.problem import observables as observables
 from rbdae.problem.contract import ProjectionError as ProjectionError
 from rbdae.problem.event import Event as Event
 from rbdae.problem.problem import Problem as Problem
@@ -69,6 +70,7 @@ __all__ = [
     "kinematics",
     "load",
     "models",
+    "observables",
     "pairings",
     "rotations",
     "scaled_atol",

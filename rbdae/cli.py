@@ -31,6 +31,7 @@ from rbdae.formulations import FORMULATIONS
 from rbdae.machine import cache
 from rbdae.models import MODELS
 from rbdae.output_files import replacing, writable, write_csv
+from rbdae.problem.observables import further
 from rbdae.rotations import CHARTS
 from rbdae.show import check_report, facts
 
@@ -201,8 +202,10 @@ def _write(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -> N
 
 
 def write_states(solution: rbdae.Solution, path: Path) -> Path:
-    """Write times, states of all bodies and quantities of joints and forces: the columns of `Solution.to_pandas`."""
-    return write_csv(path, solution.to_pandas(["states", "joints", "forces"]), index_label="t [s]")
+    """Write times, states of all bodies, quantities of joints and forces, and registered observables: the columns of
+    `Solution.to_pandas`."""
+    names = ["states", "joints", "forces", *(each.name for each in further())]
+    return write_csv(path, solution.to_pandas(names), index_label="t [s]")
 
 
 def _write_picture(figure: Any, path: Path) -> Path:

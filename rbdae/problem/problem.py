@@ -43,6 +43,7 @@ from rbdae.problem.driven import (
 from rbdae.problem.event import Event, EventFunction, EventGroup
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
+from rbdae.problem.observables import Observable, attach
 from rbdae.problem.outputs import Outputs, numbers_among
 from rbdae.problem.projection import Projection, bind_projection, project_drift
 from rbdae.problem.start import Assembly, Start, consistent_start
@@ -709,3 +710,22 @@ def _describe(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype} of shape {value.shape}"
     return type(value).__name__
+
+
+# ------------------------------------------------------------ observables of the table
+
+
+def _reading(line: Observable) -> Callable[..., Any]:
+    """The method of problems for a line of the table."""
+
+    def read(self: Problem, t: ArrayLike, y: ArrayLike) -> Any:
+        times, states, single = self.interpretation.rows(t, y)
+        segments = self._segments or Segments((self,))
+        out = segments.each(times, states, line.rows)
+        return line.first(out) if single else out
+
+    read.__name__, read.__doc__ = line.name, line.note
+    return read
+
+
+attach(Problem, _reading)

@@ -190,8 +190,8 @@ def quantities() -> dict[str, tuple[Observable, tuple[Part, ...]]]:
     return out | {each.name: (each, each.parts) for each in lines if each is not states}
 
 
-QUANTITIES: Final[tuple[str, ...]] = tuple(quantities())
-"""The names that `plot_solution` accepts."""
+QUANTITIES: Final[tuple[str, ...]] = tuple(name for name, (line, _) in quantities().items() if line.of is None)
+"""The names that `plot_solution` accepts for every run, without observables of particular problems or users."""
 
 
 def balance_of(run: Any) -> Vec | str:

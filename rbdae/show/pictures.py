@@ -60,7 +60,7 @@ def plot_solution(
     ----------
     solution : a `rbdae.Solution`, or an object with the same attributes: only those drawn are read
     bodies : names; None for all, at most the first 12
-    quantities : names from `rbdae.show.QUANTITIES`, in drawing order:
+    quantities : names from `rbdae.show.QUANTITIES` and of further observables (`rbdae.observables`), in drawing order:
         "center_of_mass", "position" and "velocity" (of the origin of the frame), "orientation"
         (quaternion p0 to p3, scalar first), "angular_velocity" of bodies; "joints" and "forces" (their quantities);
         "reactions" of joints, on their last moving body; "energy" (kinetic, potential, work, total, and the

@@ -13,7 +13,8 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block as Equations
-from rbdae.problem.observables import STATES, Part, with_unit
+from rbdae.problem import observables
+from rbdae.problem.observables import Part, with_unit
 from rbdae.problem.problem import Problem
 from rbdae.quantities.quantity import Quantity
 from rbdae.show.moving import MOMENTS, moments, moving
@@ -143,6 +144,8 @@ def _of_mechanism(shown: View, names: tuple[str, ...], warnings: list[str]) -> I
     yield Section("Drift", (_drift(shown),))
     if figures := tuple(_named(shown)):
         yield Section("Joints and forces", figures)
+    if observables.further():
+        yield Section("Observables", tuple(_further(shown, names, joints)))
     if reactions := run.reactions:
         loose = [joint for joint, of in reactions.items() if not all(each.unique for each in of.values())]
         if loose:
@@ -177,7 +180,7 @@ def _over_time(shown: View, names: tuple[str, ...]) -> Iterator[Block]:
     if len(names) < len(every):
         yield Text(f"{len(names)} of {len(every)} bodies are drawn; report(path, bodies=[...]) chooses others.")
     yield Text("One colour for each body; a click in the legend hides it, a double click shows only it.")
-    parts = [part for part in STATES.parts if part.anchor]
+    parts = [part for part in observables.STATES.parts if part.anchor]
     yield from _by_component((part.anchor, part.caption, groups(shown, part.name, names)[0]) for part in parts)
 
 
@@ -256,6 +259,15 @@ def _of_a_joint(force: Any, quantity: Quantity) -> bool:
     return quantity.aspect in _MOTION and hasattr(joint, "primitives")
 
 
+def _further(shown: View, names: tuple[str, ...], joints: tuple[str, ...]) -> Iterator[Block]:
+    """A figure for each registered observable."""
+    return _by_component(
+        (each.name.replace("_", "-"), each.note, _on_bodies(shown, of, each.owner))
+        for each in observables.further()
+        for of in groups(shown, each.name, names if each.owner == "bodies" else joints)
+    )
+
+
 def _reactions(shown: View, joints: tuple[str, ...]) -> Iterator[Block]:
     """Figures of reaction components, a colour for each joint, and a table of their largest values."""
     many = len(shown.smooth.reactions)
@@ -264,10 +276,16 @@ def _reactions(shown: View, joints: tuple[str, ...]) -> Iterator[Block]:
     for of in groups(shown, "reactions", joints):
         where = "" if of.part.name == "force" else ", about the joint's point on it"
         caption = f"Reaction {of.part.name}s of the joints on the named body{where}, in space.{some}"
-        values = {f"{j} on {moving_side(shown.smooth, j)}": y for j, y in of.values.items()}
-        figures.append((of.part.anchor, caption, replace(of, values=values)))
+        figures.append((of.part.anchor, caption, _on_bodies(shown, of, "joints")))
     yield from _by_component(figures, "reaction ")
     yield _table_of_reactions(shown)
+
+
+def _on_bodies(shown: View, of: Group, owner: str) -> Group:
+    """The group, with owners renamed "joint on body"."""
+    if owner != "joints":
+        return of
+    return replace(of, values={f"{j} on {moving_side(shown.smooth, j)}": y for j, y in of.values.items()})
 
 
 def _steps(shown: View) -> Block:
@@ -289,7 +307,7 @@ def _states(shown: View) -> Table:
     """Ranges of all bodies' motion at the times of smooth curves."""
     rows: list[tuple[Value, ...]] = []
     for body, state in shown.smooth.states.items():
-        for part in STATES.parts:
+        for part in observables.STATES.parts:
             columns = zip(part.components or ("",), part.values(state).T, strict=True) if part.tabled else ()
             for name, column in columns:
                 ends = column[0], column[-1], column.min(), column.max()

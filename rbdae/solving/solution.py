@@ -17,6 +17,7 @@ from rbdae._frozen import brief_repr, by_fields
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.machine.reading import slices
 from rbdae.problem.contract import StateProjector
+from rbdae.problem.observables import Observable, attach
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Measured, Momentum, Reaction
@@ -241,6 +242,11 @@ class Solution:
         steps, if they are given. ValueError for what the system has not."""
         return quantity_along(self, quantity, t)
 
+    @cached_property
+    def _observed(self) -> dict[Observable, Any]:
+        """The observables of the table that have been read, and their values."""
+        return {}
+
     @property
     def _sense(self) -> int:
         """-1 of a run back in time."""
@@ -279,8 +285,9 @@ class Solution:
         """Small multiples over time, a row for each body or joint; needs matplotlib. Events are marked.
 
         Options are those of `rbdae.show.plot_solution`: `bodies`, `quantities` ("position", "orientation", "velocity",
-        "angular_velocity", "center_of_mass", "joints", "forces", "reactions", "energy", "momentum", "drift", "steps")
-        and `joints` choose the panels. If the times are few, curves follow ``solution(t)`` between them.
+        "angular_velocity", "center_of_mass", "joints", "forces", "reactions", "energy", "momentum", "drift", "steps",
+        further `rbdae.observables`) and `joints` choose the panels. If the times are few, curves follow ``solution(t)``
+        between them.
         """
         from rbdae._figure import plain
         from rbdae.show import plot_solution
@@ -309,7 +316,7 @@ class Solution:
         ----------
         quantities : one or more of ``"unknowns"`` (y, by ``problem.labels``), ``"states"`` (of the bodies, whatever the
             unknowns are; quaternions scalar first), ``"energy"``, ``"momentum"``, ``"drift"``, ``"joints"`` and
-            ``"forces"`` (their quantities), ``"reactions"`` (in space)
+            ``"forces"`` (their quantities), ``"reactions"`` (in space); further `rbdae.observables`
 
         Raises
         ------
@@ -368,3 +375,20 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
         check_problem("load", problem)
     fields = read_run(path, problem)
     return Solution(**fields | {"events": tuple(EventLog(t, y) for t, y in fields["events"])})
+
+
+# ------------------------------------------------------------ observables
+
+
+def _along(line: Observable) -> property:
+    """The attribute of runs for a line of the table."""
+
+    def read(self: Solution) -> Any:
+        if line not in self._observed:
+            self._observed[line] = getattr(self._problem, line.name)(self.t, self.y)
+        return self._observed[line]
+
+    return property(read, doc=line.note)
+
+
+attach(Solution, _along)

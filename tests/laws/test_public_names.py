@@ -23,7 +23,7 @@ NEEDED = {
     "drive it": {"Simulator", "StepError"},
     "project": {"Projection", "ProjectionError", "Projector"},
     "solve": {"Event", "FailedRunWarning", "Solution", "load", "solve", "solvers"},
-    "set tolerances": {"scaled_atol"},
+    "observe": {"observables", "scaled_atol"},
     "compare": {"compare", "study"},
     "cite": {"citation"},
     "actuate and control": {"Actuator", "Block", "Points", "Sampled", "actuators", "block"},

@@ -76,7 +76,6 @@ from rbdae.multibody.system import parameters as named_numbers
 from rbdae.multibody.system.bodies import BodyMotion
 from rbdae.multibody.system.model import compile_system, varied
 from rbdae.problem import problem
-from rbdae.problem.observables import TABLE as OBSERVABLES
 from rbdae.problem.projection import functions_of
 from rbdae.problem.switches import VelocitySwitch, with_pivot_floor
 from rbdae.rotations import functions as chart_functions

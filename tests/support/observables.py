@@ -116,6 +116,8 @@ LAWS = {
     f"{_STEPS}::test_runs_have_multipliers_and_momenta_of_their_steps": "rbdae_papers invariants step_momenta "
     "step_multipliers",
     "../study/test_citing::test_the_pattern_has_the_names_of_bodies_and_joints": "Problem plot_sparsity",
+    "../study/test_toy_observables::test_problems_and_runs_have_it": "table kinetic_energy lagrangian load middle "
+    "selected",
 }
 """By tests: a class, the package or the table, and names of its attributes."""
 
