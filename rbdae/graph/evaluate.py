@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdae.graph.functions import arctan2
 from rbdae.graph.graph import FUNCTIONS, OF_TWO, Node, operands
 from rbdae.graph.loaded import value_of
 
@@ -20,14 +21,6 @@ def _choice(condition: Any, one: Any, other: Any) -> Any:
     if isinstance(condition, np.ndarray):
         return np.where(condition != 0.0, one, other)
     return one if condition else other
-
-
-def _arctan2(y: Any, x: Any) -> Any:
-    """The angle of (x, y); of complex steps with its derivative."""
-    angle = np.arctan2(y.real, x.real)
-    if not (np.iscomplexobj(y) or np.iscomplexobj(x)):
-        return angle
-    return angle + 1j * ((x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2))
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -43,7 +36,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "select": _choice,
     **{name: getattr(np, name) for name in (*FUNCTIONS, *OF_TWO)},
     "floor": lambda x: np.floor(x.real),
-    "arctan2": _arctan2,
+    "arctan2": arctan2,
 }
 """By the kinds of nodes. Python's operators: on NumPy's scalars they are quicker than NumPy's functions."""
 

@@ -33,6 +33,14 @@ def maximum(x: Any, y: Any) -> Any:
     return select(larger, x, y) if hasattr(larger, "select") else np.maximum(x, y)
 
 
+def arctan2(y: Any, x: Any) -> Any:
+    """The angle of (x, y); of complex steps with its derivative."""
+    if not any(isinstance(each, (complex, np.ndarray)) and np.iscomplexobj(each) for each in (y, x)):
+        return np.arctan2(y, x)
+    slope = (x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2)
+    return np.arctan2(y.real, x.real) + 1j * slope
+
+
 def is_zero(x: Any) -> Any:
     """Whether a factor is zero, so that its products need not be computed. A symbol is open: it counts as another
     number."""

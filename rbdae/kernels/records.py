@@ -18,6 +18,8 @@ FUNCTION = 3
 TURN = 4
 POINT = 5
 
+SHAPES = {"identity": IDENTITY, "root": ROOT, "angle": ANGLE, "point": POINT, "turn": TURN}
+
 MOST_INPUTS = 9
 """Inputs on which the law of an element or of a drive may depend."""
 
