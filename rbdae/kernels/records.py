@@ -173,9 +173,9 @@ TREE_VELOCITY = np.dtype(
 
 # working memory of one body; names: `d` the directors, a trailing `d` a time derivative
 STATE = np.dtype(
-    [(n, "f8", (3,)) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om")]
+    [(n, "f8", (3,)) for n in ("x", "xd", "xdd", "fx", "px", "pxd")]
     + [(n, "f8", (9,)) for n in ("a", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd")]
-    + [("B", "f8", (9, 9)), ("U", "f8", (9, 9)), ("N", "f8", (9, 3)), ("Ji", "f8", (3, 3))],
+    + [("B", "f8", (9, 9)), ("N", "f8", (9, 3)), ("Ji", "f8", (3, 3))],
     align=True,
 )
 

@@ -26,7 +26,7 @@ def arrays_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any
     pattern, bodies = joint_order(model, layout), _bodies(model, settings, layout)
     return {
         "bodies": bodies,
-        "states": fresh_states(settings, bodies),
+        "states": fresh_states(bodies),
         **_forces(model, layout),
         "joints": _joints(model, layout),
         "drives": model.drives,
@@ -152,13 +152,11 @@ def _as_in(records: Any, dtype: Any) -> Any:
     return of_scalars(dtype, records["mass"].dtype.type)
 
 
-def fresh_states(settings: Settings, bodies: Any) -> Any:
+def fresh_states(bodies: Any) -> Any:
     """The memory of each body as it is before any evaluation."""
     states = np.zeros(len(bodies), dtype=_as_in(bodies, kb.STATE))
     states["x"] = bodies["origin"]
     states["d"] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    if settings.kind.number == kb.DIRECTOR_RATE:
-        states["B"] = np.eye(9)
     return states
 
 
