@@ -68,13 +68,6 @@ def called(function: int, t: Any, x: Any, n: int) -> Array:
     return out
 
 
-def _add(m: Memory, of: Sequence[int], F: Array) -> None:
-    """Add F (4 n, 3) to the natural forces of bodies."""
-    for b, f in zip(of, F.reshape(-1, 12), strict=True):
-        states(m)[b].fx[:] += f[:3]
-        states(m)[b].fd[:] += f[3:]
-
-
 class Force:
     """An applied force on some bodies, by their numbers, at natural coordinates z and rates zd (4 n, 3). Its internal
     states begin at `first_state`; with `by_reaction` it is friction under the reaction of a joint."""
@@ -112,7 +105,10 @@ class Force:
     @final
     def act(self) -> None:
         """Add F to the natural forces of the bodies. Writes the rates of internal states to `force_state_rates`."""
-        _add(self.m, self.bodies, self.natural())
+        S = states(self.m)
+        for b, f in zip(self.bodies, self.natural().reshape(-1, 12), strict=True):
+            S[b].fx[:] += f[:3]
+            S[b].fd[:] += f[3:]
         rates, first = self.rates(), self.first_state
         if len(rates):
             force_state_rates(self.m)[first : first + len(rates)] = rates
@@ -289,11 +285,6 @@ def applied_forces(m: Memory) -> None:
     for force in all_forces(m):
         if not force.by_reaction:
             force.act()
-
-
-def element_force(m: Memory, i: int) -> None:
-    """Add the force of one element along quantities to the natural forces."""
-    Along(m, i).act()
 
 
 def all_forces(

@@ -26,7 +26,7 @@ from rbdae.graph.functions import Array, Memory, maximum, select
 from rbdae.kernels.bodies.dynamics import collect_pulled_back
 from rbdae.kernels.bodies.gather import clear_forces
 from rbdae.kernels.bodies.natural import weigh
-from rbdae.kernels.forces.elements import element_force
+from rbdae.kernels.forces.elements import Along
 from rbdae.kernels.forces.reaction_friction import normal_force, reaction_load
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.linear.saddle import add_joints, solve_saddle
@@ -64,7 +64,7 @@ def make_columns(m: Memory) -> None:
     for k, friction in enumerate(frictions(m)):
         clear_forces(m)
         normals(m)[k] = 1.0
-        element_force(m, friction.element)
+        Along(m, friction.element).act()
         collect_pulled_back(m, right_hand_side(m))
         constraint_side(m)[:] = 0.0
         if h.unit_norm == 1:
