@@ -60,7 +60,6 @@ def _damping_of(restitution: float, velocity: float) -> float:
 
 
 def _exponent(value: float, force: Any = None, field: Any = None) -> float:
-    """n, at least 1."""
     n = _check.number(force._owner, "exponent", value)
     if n < 1.0:
         raise ValueError(
@@ -71,7 +70,6 @@ def _exponent(value: float, force: Any = None, field: Any = None) -> float:
 
 
 def _restitution(value: float | None, force: Any = None, field: Any = None) -> float | None:
-    """e in (0, 1], if it is given."""
     if value is not None and not 0.0 < _check.number(force._owner, "restitution", value) <= 1.0:
         raise ValueError(
             f"{force._owner}: restitution must be above 0 and at most 1, got {_check.show(value)}; give damping= for "
@@ -81,7 +79,6 @@ def _restitution(value: float | None, force: Any = None, field: Any = None) -> f
 
 
 def _damping(value: float | None, force: Any = None, field: Any = None) -> float:
-    """a, given or by a restitution at a velocity."""
     owner, e, v = force._owner, force.restitution, force.impact_velocity
     if value is not None and e is not None:
         raise ValueError(f"{owner}: it has a damping and a restitution; leave one out")

@@ -207,7 +207,6 @@ def _one(moving: list[int], operand: int, factor: int) -> list[tuple[int, int]]:
 
 
 def _root(graph: Graph, square: int) -> int:
-    """1 / sqrt(square)."""
     return graph.node("rcp", graph.function("sqrt", square))
 
 
@@ -218,7 +217,6 @@ def _squared(graph: Graph, x: int, *, below: bool = False, above: bool = False) 
 
 
 def _sign(graph: Graph, x: int) -> int:
-    """-1 below zero, else 1."""
     return graph.select(graph.condition("<", x, graph.const(0.0)), graph.const(-1.0), graph.const(1.0))
 
 

@@ -21,9 +21,10 @@ sqrt, sin, cos, asin, atan, log = np.sqrt, np.sin, np.cos, np.arcsin, np.arctan,
 def select(condition: Any, one: Any, other: Any) -> Any:
     """`one` where the condition holds, else `other`. Both are computed, also where a condition on symbols is open: so
     branches that give numbers and are cheap do not split a recording."""
-    choose = getattr(condition, "select", None)
-    if choose is not None:
-        return choose(one, other)
+    if hasattr(condition, "select"):
+        return condition.select(one, other)
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, one, other)
     return one if condition else other
 
 

@@ -19,13 +19,12 @@ from rbdae.kernels.memory import head, multipliers, primitives, right_hand_side,
 
 
 def _set_gradients(m: Memory, t: float, y: Array) -> None:
-    """G at the positions of y."""
     set_time(m, t)
     place_gradients(m, y)
 
 
 def place_gradients(m: Memory, y: Array) -> None:
-    """The same, which do not depend on the values of drives."""
+    """G at the positions of y; it does not depend on the values of drives."""
     gather_positions(m, y)
     place(m)
     primitive_vectors(m, 0)

@@ -104,7 +104,6 @@ class Part:
         ]
 
     def _pointer(self, place: int) -> str:
-        """An address from the context."""
         name = f"%x{place}"
         if name not in self._pointers:
             self._pointers.add(name)

@@ -160,7 +160,6 @@ class ChartFunctions:
 
 
 def _inverse_tangent(chart: Chart, frame: str, of: Recording) -> Array:
-    """K (n, 3) in a frame."""
     K = chart.kinematics(of.x)
     return K if frame == "material" else K @ chart.rotation(of.x).T
 

@@ -144,7 +144,6 @@ class ByFunctionInStep(ByFunction):
         return done
 
     def _correction(self) -> Array:
-        """lambda D."""
         z, dz = _centred(self.z), _centred(self._d * 2.0)
         size = np.sum(z * z)
         om = reciprocal(np.eye(3) * size - z.T @ z) @ cross(z, dz).sum(axis=0)

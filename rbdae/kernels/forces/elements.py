@@ -212,12 +212,10 @@ def pulled(e: Any, products: Sequence[Any], z: Array, w: Array) -> Array:
 
 
 def _read(m: Memory, e: Array) -> Array:
-    """The values of its inputs."""
     return inputs(m)[element_inputs(m)[e.first_input : e.first_input + e.n_inputs]]
 
 
 def _constants(m: Memory, e: Array) -> list[Any]:
-    """The numbers of its law."""
     return [k.value for k in element_constants(m)[e.first_parameter : e.first_parameter + e.n_parameters]]
 
 

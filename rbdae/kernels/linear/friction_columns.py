@@ -51,7 +51,6 @@ _NONE = 1e200
 
 
 def _if_above(x: Any, y: Any) -> Any:
-    """1 if x > y, else `_NONE`."""
     if hasattr(x, "recorder") or hasattr(y, "recorder"):
         return select(x > y, 1.0, _NONE)
     return 1.0 if x.real > y.real else _NONE
@@ -106,7 +105,6 @@ def superpose_friction(m: Memory) -> None:
 
 
 def _factorise(F: Array) -> None:
-    """F becomes its L U."""
     n = len(F)
     for k in range(n):
         for i in range(k + 1, n):

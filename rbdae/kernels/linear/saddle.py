@@ -166,7 +166,6 @@ class Saddle:
         yield from ((self.first + k,) for k in range(head(self.m).n_rows))
 
     def _inverse(self, pivot: Pivot, A: Array) -> tuple[Array, list[Any]]:
-        """Of a pivot there."""
         m, b, k = self.m, pivot[0] // 6, pivot[0] - self.first
         if k < 0:
             return states(m)[b].Ji * self.shares[b] if len(pivot) == 3 else 1.0 / A, []

@@ -58,8 +58,6 @@ class Group(NamedTuple):
 
 
 class _Member(NamedTuple):
-    """One element."""
-
     bodies: Ints
     records: dict[str, list[int]]
     pair: bool

@@ -221,7 +221,6 @@ class Assembling:
         return self._kind(force.graph, results, force, {})
 
     def _loads(self, bodies: Ints) -> list[Place]:
-        """The natural forces on bodies."""
         return [Place("work", "load", self._first_load + NATURAL * bodies + i) for i in range(NATURAL)]
 
     def _body(self, body: Recorded, rates: Any) -> Kind:

@@ -18,7 +18,6 @@ from rbdae.formulations.base import Callback, Derivative
 from rbdae.graph.in_python import InPython
 from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.entry import Entry
-from rbdae.machine.function import Shapes
 from rbdae.machine.module import collector_off
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import along_directions, recorded_kernel
@@ -110,13 +109,13 @@ class Recorded:
         out[... if out.ndim == 1 else (rows, columns)] = np.array(results)[rows, self._groups[columns]]
 
     def _directions(self, out: Any) -> Any:
-        """The directions as columns."""
         return np.eye(out.shape[1]) if self._groups is None else np.eye(self._groups.max() + 1)[self._groups]
 
     def _made(self, lengths: list[int], shape: tuple[int, ...], point: Point) -> tuple[Recording, None]:
-        """The recording at a state."""
         workspace, kernel = self._workspace, self._kernel
-        shapes: Shapes = dict(zip(("y", "yd"), ((n,) for n in lengths), strict=False)) | {"out": shape}
+        shapes: dict[str, tuple[int, ...]] = dict(zip(("y", "yd"), ((n,) for n in lengths), strict=False)) | {
+            "out": shape
+        }
         if isinstance(kernel, Entry):
             return recorded_kernel(workspace, kernel, shapes, point, _LONGEST), None
         shapes["out"] = shape[:1] if self._pattern is None else (workspace.n_equations,)

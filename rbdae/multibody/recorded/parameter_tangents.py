@@ -100,7 +100,6 @@ def _real(records: Any) -> Any:
 
 
 def _slopes(records: Any) -> dict[str, Any]:
-    """r'(p) of the fields that depend on the parameter."""
     found = {name: np.imag(records[name]) / _STEP for name in records.dtype.names}
     return {name: slope for name, slope in found.items() if slope.any()}
 
