@@ -18,6 +18,7 @@ from rbdae.formulations.base import Callback, Derivative
 from rbdae.graph.in_python import InPython
 from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.entry import Entry
+from rbdae.machine.function import Shapes
 from rbdae.machine.module import collector_off
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import along_directions, recorded_kernel
@@ -113,13 +114,11 @@ class Recorded:
 
     def _made(self, lengths: list[int], shape: tuple[int, ...], point: Point) -> tuple[Recording, None]:
         workspace, kernel = self._workspace, self._kernel
-        shapes: dict[str, tuple[int, ...]] = dict(zip(("y", "yd"), ((n,) for n in lengths), strict=False)) | {
-            "out": shape
-        }
+        shapes: Shapes = dict(zip(("y", "yd"), ((n,) for n in lengths), strict=False))
         if isinstance(kernel, Entry):
-            return recorded_kernel(workspace, kernel, shapes, point, _LONGEST), None
-        shapes["out"] = shape[:1] if self._pattern is None else (workspace.n_equations,)
-        return along_directions(workspace, kernel, shapes, point, _LONGEST), None
+            return recorded_kernel(workspace, kernel, {**shapes, "out": shape}, point, _LONGEST), None
+        shape = shape[:1] if self._pattern is None else (workspace.n_equations,)
+        return along_directions(workspace, kernel, {**shapes, "out": shape}, point, _LONGEST), None
 
     def _on_floats(self, *arguments: Any) -> None:
         """The kernel itself, where it is too long to be recorded."""
