@@ -395,7 +395,7 @@ def _coordinate(owner: Any, source: Quantity) -> Coordinate:
 def _placed(coordinate: Coordinate, bodies: Sequence[Body]) -> float:
     """A coordinate of two bodies where the user placed them."""
     Z = [part.real for body in bodies for part in (body.position, body.rotation.T.reshape(9))]
-    return float(coordinate.values(np.concatenate(Z), np.zeros(24))[0])
+    return float(coordinate.at(np.concatenate([*Z, np.zeros(24)]))[0])
 
 
 def _reads_position(block: Block) -> bool:

@@ -71,8 +71,8 @@ def _move(problem: Problem, Z: Any, k: int, coordinate: Coordinate, given: Any) 
     joint, pairs = problem.system.joints[k], [packed.bodies for packed in problem.model.joints]
     a, b = pairs.pop(k)
     owner = f"joint {joint.name!r}"
-    pair = Z[[a, b]].swapaxes(0, 1).reshape(2, 24)
-    present, rate = coordinate.referred(joint.a.reference, joint.b.reference).values(*pair)
+    pair = Z[[a, b]].swapaxes(0, 1).ravel()
+    present, rate, _ = coordinate.referred(joint.a.reference, joint.b.reference).at(pair)
     value, faster = given, 0.0
     if isinstance(given, (tuple, list)) and len(given) == 2:
         value, faster = given[0], _check.number(owner, "rate", given[1]) - float(rate)
