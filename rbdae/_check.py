@@ -286,6 +286,12 @@ def unknown(what: str, name: object, known: Iterable[str], most: int = 3) -> Val
     return ValueError(f"unknown {what} {show(name)}; {hint + ' There' if hint else 'there'} are {', '.join(known)}")
 
 
+def one_of(what: str, value: object, known: Iterable[str]) -> None:
+    """Refuse all but some words."""
+    if not isinstance(value, str) or value not in known:
+        raise unknown(what, value, known)
+
+
 def symmetric(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy: str = "") -> Mat:
     """A symmetric (3, 3) matrix from itself, its diagonal, or one number if `shapes` has ()."""
     entries = array(owner, what, value, *shapes, remedy=remedy)

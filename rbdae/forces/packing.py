@@ -28,10 +28,10 @@ from rbdae.quantities.forms import referred
 # ---------------------------------------------------------------- what is packed
 
 
-def _forms_at(entries: Sequence[Any], e: Any, Z: Mat) -> Any:
+def _forms_at(products: Sequence[Any], e: Any, Z: Mat) -> Any:
     """The forms of an element at the natural coordinates Z (2, 12) of its bodies."""
     z = Z.reshape(8, 3)
-    return forms(SimpleNamespace(entries=entries), e, z, 0.0 * z)[0]
+    return forms(e, products, z, 0.0 * z)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +88,7 @@ class Packed:
         out = self.state_start.copy()
         entries = opened(self.entries)
         for e in opened(self.elements[self.elements["winding"] == 1]):
-            (angle,) = displacements(e.shaping, _forms_at(entries, e, Z[e.body, :12]))[0]
+            (angle,) = displacements(e.shaping, _forms_at(entries[e.first : e.last], e, Z[e.body, :12]))[0]
             out[e.state] = angle.real + turns(angle, out[e.state])
         states: Vec = self.with_unknowns(np.array([t]), Z[None], out[None], inputs)[0]
         return states
@@ -129,8 +129,6 @@ _REMEDY = "give jacobian=, or difference_step=1e-6 for central differences with 
 
 _WINDINGS = ("phi", *(f"phi{k}" for k in range(2, 1000)))
 """Names of internal states that count full turns in one force."""
-
-_SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE, "point": kb.POINT, "turn": kb.TURN}
 
 
 class Trial(NamedTuple):
@@ -281,7 +279,7 @@ class _Packing:
     def add_along(self, row: Any, name: str, element: Element) -> None:
         """A law along quantities."""
         owner, given = f"force {name!r}", element.load
-        row["shaping"], row["forms"] = _SHAPES[element.shape], len(element.products)
+        row["shaping"], row["forms"] = kb.SHAPES[element.shape], len(element.products)
         row["holonomic"], row["sign"], row["level"] = element.holonomic, element.sign, element.level
         s = self._add_forms(row, name, element)
         n = len(s)
@@ -334,7 +332,6 @@ class _Packing:
         row["last"] = len(self._entries)
         (e,) = opened(np.array([row]))
         own = [SimpleNamespace(form=k, A=A.real, B=B.real) for k, A, B in self._entries[e.first :]]
-        e.first, e.last = 0, len(own)
         q = _forms_at(own, e, Z)
         if element.shape == "root":
             sizes = [SimpleNamespace(form=k.form, A=np.abs(k.A), B=np.abs(k.B)) for k in own]

@@ -120,13 +120,7 @@ class Combination(_Primitive):
         self.__attrs_init__(parts[0].A, parts[0].B, offsets, function, parts)
 
     def law(self, owner: str) -> UserFunction:
-        """The function, with its first and second derivatives.
-
-        Raises
-        ------
-        ValueError
-            if it cannot be recorded
-        """
+        """The function, with its first and second derivatives. Raises ValueError if it cannot be recorded."""
 
         def filling(users: Users) -> Filling:
             def fill(t: float, x: Vec, out: Vec) -> None:

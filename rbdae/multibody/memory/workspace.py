@@ -37,8 +37,6 @@ _EXPONENT = 52
 
 @final
 class _OnFloats:
-    """A kernel on the floats of a workspace."""
-
     def __init__(self, workspace: Workspace, kernel: Entry) -> None:
         self._workspace, self._kernel = workspace, kernel
 

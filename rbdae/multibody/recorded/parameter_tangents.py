@@ -23,7 +23,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import ByName
-from rbdae.forces.element import AnyElement, StateElement
+from rbdae.forces.element import StateElement
 from rbdae.formulations.base import Derivative
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.kernels.memory import of_scalars
@@ -100,7 +100,6 @@ def _real(records: Any) -> Any:
 
 
 def _slopes(records: Any) -> dict[str, Any]:
-    """r'(p) of the fields that depend on the parameter."""
     found = {name: np.imag(records[name]) / _STEP for name in records.dtype.names}
     return {name: slope for name, slope in found.items() if slope.any()}
 
@@ -110,20 +109,15 @@ def _check_functions(name: str, before: System, after: System) -> None:
     for old, new in zip(before.forces, after.forces, strict=True):
         if old is new:
             continue
-        same = [_function(element) for element in old.elements()]
+        same = [element.function for element in old.elements() if isinstance(element, StateElement)]
         for element in new.elements():
-            function = _function(element)
-            if function is None or function in same:
+            if not isinstance(element, StateElement) or element.function in same:
                 continue
-            n = len(element.names) if isinstance(element, StateElement) else 0
+            n = len(element.names)
             out = np.zeros(24 + n, dtype=complex)
             try:
-                function(0.1234, np.random.default_rng(3).standard_normal(48 + n), out)
+                element.function(0.1234, np.random.default_rng(3).standard_normal(48 + n), out)
             except Exception:  # of a function that does not take complex numbers
                 out[0] = 1j
             if out.imag.any():
                 raise ValueError(f"parameter {name!r}: a function of the user depends on it")
-
-
-def _function(element: AnyElement) -> Any:
-    return element.function if isinstance(element, StateElement) else None
