@@ -63,18 +63,16 @@ def constraints(handed: Any) -> Any:
 
 def correction(handed: Any) -> Any:
     """A step of Newton's method onto the constraints from y with normalised rotations, nearest in the mass metric to
-    where displacements with the sum yd began. Results: the next displacement; (q, v) after it, v divided as rotations
-    are, as by `rbdae.Projection()`; v on the constraints of velocities at the first q. v only if y has it."""
+    where it began. yd is the sum of the displacements since then, then 2 for v to turn with the rotations, as in the
+    first step of `rbdae.Projection()`, or 1. Results: the next displacement; (q, v) after it; v on the constraints of
+    velocities at the first q. v only if y has it."""
     n_q, n_v, n_w, n_g = handed.sizes
-    kernels = _Kernels("correction", handed, n_v)
-    normal = kernels(projection.violated, 2 * n_g + n_q + n_v, np.array([2.0]))[2 * n_g :]
+    kernels = _Kernels("correction", handed, n_v + 1)
+    normal = kernels(projection.violated, 2 * n_g + n_q + n_v, kernels.yd[n_v:])[2 * n_g :]
     y = np.concatenate([normal[: n_q + n_w], kernels.y[n_q + n_w :]])
-
-    def step(u: Any, a: float) -> Any:
-        return kernels(projection.step, n_v + n_q + n_v + n_g + 1, np.array([*u, a, 0.0], dtype=object), y=y)
-
-    moved, tangent = step(-kernels.yd, 0.0)[: n_v + n_q], step(np.zeros(n_v), 1.0)[n_v + n_q :]
-    return kernels.function(np.concatenate([moved, normal[n_q : n_q + n_w], tangent[:n_w]]))
+    given = [*-kernels.yd[:n_v], 0.0, 0.0], [*np.zeros(n_v), 1.0, 0.0]
+    moved, tangent = (kernels(projection.step, 2 * n_v + n_q + n_g + 1, np.array(u, dtype=object), y=y) for u in given)
+    return kernels.function([*moved[: n_v + n_q], *normal[n_q : n_q + n_w], *tangent[n_v + n_q :][:n_w]])
 
 
 FUNCTIONS = {each.__name__: each for each in (energy, constraints, correction)}
@@ -85,6 +83,7 @@ def quantities(handed: Any, labels: Sequence[str] | None) -> tuple[list[str], li
     view = handed.problem.interpretation
     recorded, layout, kernels = view.recorded, view.workspace.layout, _Kernels("quantities", handed)
     known = {label: (unit, node) for label, unit, node in _labelled(view)}
+    called = any(why != "recorded" for why in handed.problem.laws.values())
 
     def why_not(label: str) -> str:
         if label not in known:
@@ -94,7 +93,7 @@ def quantities(handed: Any, labels: Sequence[str] | None) -> tuple[list[str], li
             return "values of actuators are read in Python"
         if forces[1] and view.ambiguous:
             return "redundant joint equations share loads by least norms, which are found in Python"
-        return handed.called if any(forces) else ""
+        return "it calls Python" if called and any(forces) else ""
 
     chosen = [label for label in known if not why_not(label)] if labels is None else list(labels)
     for label in chosen:
