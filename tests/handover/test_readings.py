@@ -37,7 +37,7 @@ def test_readings(model: Any, form: str, rotation: str, tmp_path: Path) -> None:
     p = rbdae.formulate(model(), form, rotation=rotation)
     handed, path, rng = Handed(p), tmp_path / "m.c", np.random.default_rng(7)
     path.write_text(source(handed, "m", ["energy", "project", "quantities"]))
-    library, t, y = built(path, "-O1"), 0.3, p.y0 + 1e-3 * rng.standard_normal(p.n)
+    library, t, y = built(path, "-O1"), 0.3, p.y0 + 1e-2 * rng.standard_normal(p.n)
     energy, g, labels = p.energy(t, y), p.constraints(t, y), handed.quantities()[0]
     found = ((label, p.quantity(label.rstrip(".123"), t, y)) for label in labels if " on " not in label)
     wanted = {label: x[int(label[-1]) - 1] if np.ndim(x) else x for label, x in found}
