@@ -119,9 +119,14 @@ class Parameters:
         return recorder.graph, found
 
 
-def _laws(model: Model) -> list[bytes | None]:
-    """What the laws of forces compute."""
-    return [None if function.law is None else function.law.digest for function in model.forces.functions]
+def _laws(model: Model) -> list[Any]:
+    """What the laws of forces compute, without what else has come into their graphs."""
+    laws, graphs = [function.law for function in model.forces.functions], list[Any]()
+    for law in laws:
+        graph = Graph()
+        results = [] if law is None else replaced(law.graph, [*law.outputs, law.regular], {}, graph)
+        graphs.append((results, graph.nodes))
+    return graphs
 
 
 def _symbols(array: Any) -> list[tuple[tuple[int, str, int | None], Symbol]]:
