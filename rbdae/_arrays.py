@@ -58,7 +58,7 @@ def is_varied(x: Any) -> bool:
 
 def at_point(x: Any) -> Any:
     """Numbers without their derivatives, and the values of symbols where conditions are answered."""
-    if getattr(x, "dtype", None) != object:
+    if not (isinstance(x, np.ndarray) and x.dtype.hasobject):
         return x.real
     return np.array([each.real for each in x.ravel()], dtype=float).reshape(x.shape)
 

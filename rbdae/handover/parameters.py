@@ -40,18 +40,8 @@ Place = tuple[str, int, str, int | None]
 class Parameters:
     """Parameters of the model of a workspace, whose `symbols` they are.
 
-    Parameters
-    ----------
-    names : as in `rbdae.Problem.parameters`; all that can be without them
-
-    Attributes
-    ----------
-    defaults : their values by name, in the order of p
-
-    Raises
-    ------
-    ValueError
-        for unknown names, for two names of one number, and for numbers that cannot be parameters
+    `defaults` has their values by name, in the order of p. `names` are as in `rbdae.Problem.parameters`; without them
+    it is all that can be. Raises ValueError for unknown names, and for numbers that cannot be parameters together.
     """
 
     def __init__(self, workspace: Workspace, names: Sequence[str] | None = None) -> None:
@@ -59,10 +49,10 @@ class Parameters:
         entries = {name.rpartition(".")[0] for name in self._known if name.endswith(".xy")}
         if names is None:
             names = self._able([name for name in self._known if name not in entries])
-        elif names := _check.known("parameters", "parameter", names, self._known):
-            for name in names:
-                if name in entries and any(other.startswith(f"{name}.") for other in names):
-                    raise ValueError(f"parameters: {name} is a multiple of the unit matrix, and its entries are named, too")
+        names = _check.known("parameters", "parameter", names, self._known)
+        for name in entries.intersection(names):
+            if any(other.startswith(f"{name}.") for other in names):
+                raise ValueError(f"parameters: {name} and an entry of it are named; leave one of them out")
         self.defaults = {name: self._known[name].value for name in names}
         self._graph, self._places = self._packed(names)
 
@@ -107,15 +97,11 @@ class Parameters:
             raise ValueError(f"parameters: {some} cannot all be parameters: {error}; name others") from error
         nodes = recorder.graph.nodes
         if any(fell or nodes[k][0] != "==" for k, fell in recorder.guards.items()):
-            raise ValueError(f"parameters: {some}: a number that is 0 decides on the structure; formulate with another one")
+            raise ValueError(f"parameters: {some}: a number that is 0 decides on structure; formulate with another one")
         if _laws(new) != _laws(model):
             raise ValueError(f"parameters: {some}: a law cannot be recorded with symbols for all of them; name others")
         arrays = arrays_of(new, self._workspace.settings, self._workspace.layout)
-        found = {
-            (name, *place): symbol.node
-            for name, array in arrays.items()
-            for place, symbol in _symbols(array)
-        }
+        found = {(name, *place): symbol.node for name, array in arrays.items() for place, symbol in _symbols(array)}
         return recorder.graph, found
 
 
@@ -134,7 +120,7 @@ def _symbols(array: Any) -> list[tuple[tuple[int, str, int | None], Symbol]]:
     return [
         ((k, field, at if array[field].ndim > 1 else None), x)
         for field in array.dtype.names or ()
-        if array.dtype[field].base == object
+        if array.dtype[field].hasobject
         for k, record in enumerate(array[field])
         for at, x in enumerate(np.ravel(record))
         if isinstance(x, Symbol)
