@@ -310,8 +310,8 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
     return "\n\n".join([*parts, _DENSE.format(prefix)]) + "\n"
 
 
-def write(problem: Any, path: str | Path, kind: str) -> Path:
+def write(problem: Any, path: str | Path, kind: str, parameters: bool | Sequence[str] = False) -> Path:
     """`rbdae.Problem.c_source`."""
     path = Path(path)
-    path.write_text(source(Handed(problem), path.stem, functions_of(problem, kind)))
+    path.write_text(source(Handed(problem, parameters), path.stem, functions_of(problem, kind)))
     return path

@@ -74,7 +74,7 @@ class Parameters:
         return out
 
     def _able(self, names: list[str]) -> list[str]:
-        """Those of some names that can be parameters."""
+        """The names, out of some, of numbers that can be parameters."""
         try:
             self._packed(names)
         except ValueError:
@@ -106,7 +106,7 @@ class Parameters:
 
 
 def _laws(model: Model) -> list[Any]:
-    """What the laws of forces compute, without what else has come into their graphs."""
+    """The results of the laws of forces as graphs, without what else has come into these."""
     laws, graphs = [function.law for function in model.forces.functions], list[Any]()
     for law in laws:
         graph = Graph()
