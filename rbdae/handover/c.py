@@ -306,6 +306,7 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
         f"{prefix}_N = {n}",
         f"{prefix}_EQUATIONS = {problem.n_equations}",
         f"{prefix}_INPUTS = {len(handed.inputs)}",
+        f"{prefix}_PARAMETERS = {len(handed.parameters)}",
     ]
     parts = [
         comment(
@@ -327,7 +328,7 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
         comment("Hairer's classes of the unknowns of a DAE: 1, 2, 3; 0 for an ODE."),
         table("int", f"{prefix}_variable_index", problem.variable_index),
     ]
-    for what, numbers in (("inputs", handed.inputs),):
+    for what, numbers in (("inputs", handed.inputs), ("parameters", handed.parameters)):
         if numbers:
             parts += [table("char *", f"{prefix}_{what}", numbers)]
             parts += [table("double", f"{prefix}_{what}0", numbers.values())]
@@ -365,8 +366,8 @@ def _project(handed: Handed, prefix: str) -> list[str]:
     return [table("double", f"{prefix}_weights", [*weights, *(weights / scales.rate)]), text]
 
 
-def write(problem: Any, path: str | Path, kind: str) -> Path:
+def write(problem: Any, path: str | Path, kind: str, parameters: bool | Sequence[str] = False) -> Path:
     """`rbdae.Problem.c_source`."""
     path = Path(path)
-    path.write_text(source(Handed(problem), path.stem, functions_of(problem, kind)))
+    path.write_text(source(Handed(problem, parameters), path.stem, functions_of(problem, kind)))
     return path
