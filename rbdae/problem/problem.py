@@ -617,11 +617,16 @@ class Problem(Solvable):
 
         return write(self, path, kind, parameters)
 
-    def cuda_source(self, path: str | Path) -> Path:
+    def cuda_source(self, path: str | Path, *, parameters: bool | Sequence[str] = False) -> Path:
         """Write the right-hand side of an ODE form as CUDA C++ with a loop for many runs at once, and return its path.
 
         DOPRI5 in every thread, as ``"rbdae:dopri5"`` steps; one file for nvcc, NVRTC, or g++ on the host.
         docs/handover-cuda.md has the call.
+
+        Parameters
+        ----------
+        path : of the file, such as ``"top.cu"``
+        parameters : names of `parameters` that each run has its own of, in this order; True for all that can be
 
         Raises
         ------
@@ -630,7 +635,7 @@ class Problem(Solvable):
         """
         from rbdae.handover.cuda import write
 
-        return write(self, path)
+        return write(self, path, parameters)
 
     # ------------------------------------------------------------ what a state means
 
