@@ -148,7 +148,8 @@ def comment(text: str) -> str:
 def table(kind: str, name: str, values: Any) -> str:
     """An array; one with nothing in it has a 0, which C wants."""
     written = [repr(float(x)) if kind == "double" else str(int(x)) if kind != "char *" else _quoted(x) for x in values]
-    body = "\n".join(wrap(", ".join(written or ["0"]), 110, break_long_words=False, break_on_hyphens=False))
+    lines = wrap(", ".join(written or ["0"]), 110, break_long_words=False, break_on_hyphens=False)
+    body = ",\n".join(written) if kind == "char *" else "\n".join(lines)  # names may have spaces
     qualifier = "const char *const" if kind == "char *" else f"const {kind}"
     return f"{qualifier} {name}[{max(len(written), 1)}] = {{\n{body}\n}};"
 

@@ -614,6 +614,25 @@ class Problem(Solvable):
 
         return write(self, path, kind)
 
+    def fmu(self, path: str | Path, *, version: str = "2.0", kind: str = "model-exchange") -> Path:
+        """Write an ODE as a Functional Mock-up Unit, with C sources, compiled if there is a C compiler, and return its
+        path. It needs no Python; docs/handover-fmu.md has its variables.
+
+        Parameters
+        ----------
+        path : of the file, such as ``"crane.fmu"``
+        version : of FMI, ``"2.0"`` or ``"3.0"``
+        kind : ``"model-exchange"``, or ``"co-simulation"`` with steps of Dormand and Prince inside
+
+        Raises
+        ------
+        ValueError
+            for a DAE, and where a law is called in Python
+        """
+        from rbdae.handover.fmu import write
+
+        return write(self, path, version, kind)
+
     # ------------------------------------------------------------ what a state means
 
     natural = _by_time(Interpretation.natural)
