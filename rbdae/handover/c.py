@@ -132,7 +132,7 @@ def function_text(name: str, function: Function, names: Sequence[str], says: str
     body += printer.statements
     body += [f"out[{i}] = {x.text};" for i, x in enumerate(results)]
     text = "\n".join(body)
-    unused = [x for x in (*function.arguments, "u", "p") if not re.search(rf"\b{x}\b", text)]
+    unused = [x for x in (*function.arguments, "u", "p", "out") if not re.search(rf"\b{x}\b", text)]
     body = [*(f"(void){x};" for x in unused), *body, "return 0;"]
     head = f"{qualifier}int {name}({arguments}, double *out) {{"
     about = comment(f"{says}: {function.n_operations} operations.")
