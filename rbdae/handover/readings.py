@@ -1,0 +1,130 @@
+"""What is read at a state, as functions to be handed away: energy, quantities of joints and forces, reactions, and the
+projection onto the constraints. Their kernels run one after the other on the symbols of one recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae.graph.replacing import replaced
+from rbdae.graph.symbols import NotStraight
+from rbdae.kernels import outputs, projection, readings
+from rbdae.kernels.entry import Entry
+from rbdae.kernels.linear.accelerations import friction_margins
+from rbdae.multibody.memory.saddle_order import order_for
+from rbdae.multibody.recorded.recording import MOST_NODES, Run, recording_point
+
+
+@final
+class _Kernels:
+    """Kernels on the symbols t, y, and yd of some length, each in its own order of elimination."""
+
+    def __init__(self, name: str, handed: Any, n_yd: int = 0) -> None:
+        self._name, self._handed, self._workspace = name, handed, handed._workspace
+        shapes = {"y": (self._workspace.layout.n,), "yd": (n_yd,)}
+        self._run = Run(self._workspace, recording_point(self._workspace, shapes), MOST_NODES)
+        self.recorder = self._run.recorder
+        (self._t,), self.y, self.yd = map(self.recorder.inputs, ("t", "y", "yd"))
+
+    def __call__(self, kernel: Entry, n: int, *more: Any, y: Any = None) -> Any:
+        """The n results of a kernel at (t, y, ...)."""
+        m, out = self._run.m, np.zeros(n, dtype=object)
+        m.order, m.square_order = order_for(self._workspace, kernel) or ((), ())
+        try:
+            kernel(m, self._t, self.y if y is None else y, *more, out)
+        except NotStraight as error:
+            raise self._handed.refusal(self._name, str(error)) from None
+        return out
+
+    def function(self, results: Any) -> Any:
+        """The function with these results, symbols or numbers."""
+        found = self._run.recording(self._run.nodes(results))
+        if not any(found.graph.nodes[k][0] == "call" for k in found.graph.needed([*found.guards, *found.outputs])):
+            found = replace(found, functions=[])
+        return self._handed.shortened(self._name, ("t", "y", "yd")[: 2 + bool(len(self.yd))], found, (len(results),))
+
+
+def energy(handed: Any) -> Any:
+    """Kinetic and potential energy, J."""
+    kernels = _Kernels("energy", handed)
+    kinetic, potential = kernels(readings.energies, 2)
+    return kernels.function([kinetic, potential - handed.problem.interpretation.level])
+
+
+def constraints(handed: Any) -> Any:
+    """(g, gdot): internal ones of the rotations, then joints."""
+    kernels = _Kernels("constraints", handed)
+    return kernels.function(kernels(outputs.constraints, 2 * handed.sizes[3]))
+
+
+def correction(handed: Any) -> Any:
+    """A step of Newton's method onto the constraints from y with normalised rotations, nearest in the mass metric to
+    where displacements with the sum yd began. Results: the next displacement; (q, v) after it, v divided as rotations
+    are, as by `rbdae.Projection()`; v on the constraints of velocities at the first q. v only if y has it."""
+    n_q, n_v, n_w, n_g = handed.sizes
+    kernels = _Kernels("correction", handed, n_v)
+    normal = kernels(projection.violated, 2 * n_g + n_q + n_v, np.array([2.0]))[2 * n_g :]
+    y = np.concatenate([normal[: n_q + n_w], kernels.y[n_q + n_w :]])
+
+    def step(u: Any, a: float) -> Any:
+        return kernels(projection.step, n_v + n_q + n_v + n_g + 1, np.array([*u, a, 0.0], dtype=object), y=y)
+
+    moved, tangent = step(-kernels.yd, 0.0)[: n_v + n_q], step(np.zeros(n_v), 1.0)[n_v + n_q :]
+    return kernels.function(np.concatenate([moved, normal[n_q : n_q + n_w], tangent[:n_w]]))
+
+
+FUNCTIONS = {each.__name__: each for each in (energy, constraints, correction)}
+
+
+def quantities(handed: Any, labels: Sequence[str] | None) -> tuple[list[str], list[str], Any]:
+    """See `rbdae.handover.recorded.Handed.quantities`; the formulas are those of `rbdae.problem.measures`."""
+    view = handed.problem.interpretation
+    recorded, layout, kernels = view.recorded, view.workspace.layout, _Kernels("quantities", handed)
+    known = {label: (unit, node) for label, unit, node in _labelled(view)}
+
+    def why_not(label: str) -> str:
+        if label not in known:
+            raise _check.unknown("quantity", label, list(known))
+        _, *forces, blocks = recorded.read_by([known[label][1]])
+        if blocks:
+            return "values of actuators are read in Python"
+        if forces[1] and view.ambiguous:
+            return "redundant joint equations share loads by least norms, which are found in Python"
+        return handed.called if any(forces) else ""
+
+    chosen = [label for label in known if not why_not(label)] if labels is None else list(labels)
+    for label in chosen:
+        if why := why_not(label):
+            raise handed.refusal(label, why)
+    nodes, first, inputs = [known[label][1] for label in chosen], layout.n_differential, recorded.recorder.inputs("y")
+    needed, la = recorded.read_by(nodes), None
+    if needed[2]:
+        rates = view.workspace.settings.kernels.rates
+        la = kernels(rates, first + layout.n_constraints)[first + layout.n_internal :]
+    read = (outputs.natural,), (readings.by_force,), (readings.joint_loads, la), (friction_margins,)
+    values = [
+        kernels(kernel, n, *more) if is_needed else np.zeros(n)
+        for n, is_needed, (kernel, *more) in zip(recorded.sizes, needed, read, strict=False)
+    ]
+    there = dict(zip((x.node for x in inputs), map(kernels.recorder.number, np.concatenate(values)), strict=False))
+    found = replaced(recorded.recorder.graph, nodes, there, kernels.recorder.graph)
+    return chosen, [known[label][0] for label in chosen], kernels.function([*map(kernels.recorder.result, found)])
+
+
+def _labelled(view: Any) -> Iterator[tuple[str, str, int]]:
+    """Labels, units and nodes of quantities of joints and forces, then of reactions, as in tables of runs."""
+    recorded, model = view.recorded, view.model
+    for owner in (*view.owners.joints.values(), *view.owners.forces.values()):
+        for name, each in owner.quantities.items():
+            for component, node in zip(each.components or ("",), recorded.nodes(owner, each), strict=True):
+                yield ".".join(filter(None, (owner.name, name, component))), each.unit, node
+    names = [*model.names, model.system.ground.name]
+    for k, joint in enumerate(model.joints):
+        numbers = iter(recorded.recorder.inputs("y")[recorded.ends[1] + 21 * k :])
+        for b in joint.bodies:
+            for what, unit in (("force", "N"), ("torque", "N m")):
+                yield from ((f"{joint.name} on {names[b]}.{what}.{x}", unit, next(numbers).node) for x in "xyz")
