@@ -203,6 +203,7 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
         f"{prefix}_N = {n}",
         f"{prefix}_EQUATIONS = {problem.n_equations}",
         f"{prefix}_INPUTS = {len(handed.inputs)}",
+        f"{prefix}_PARAMETERS = {len(handed.parameters)}",
     ]
     parts = [
         comment(
@@ -224,7 +225,7 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
         comment("Hairer's classes of the unknowns of a DAE: 1, 2, 3; 0 for an ODE."),
         table("int", f"{prefix}_variable_index", problem.variable_index),
     ]
-    for what, numbers in (("inputs", handed.inputs),):
+    for what, numbers in (("inputs", handed.inputs), ("parameters", handed.parameters)):
         if numbers:
             parts += [table("char *", f"{prefix}_{what}", numbers)]
             parts += [table("double", f"{prefix}_{what}0", numbers.values())]
