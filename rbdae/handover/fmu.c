@@ -8,15 +8,11 @@
 
 #include "model.c"
 
-#if defined __GNUC__
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* FMI has arguments that this model does not need */
-#endif
-#if defined _WIN32
+#ifdef _WIN32
 #define EXPORT __declspec(dllexport)
-#elif defined __GNUC__
-#define EXPORT __attribute__((visibility("default")))
 #else
-#define EXPORT
+#define EXPORT __attribute__((visibility("default")))
 #endif
 #define JOINED(a, b) a##b
 #define JOIN(a, b) JOINED(a, b)
@@ -131,23 +127,27 @@ static int set(Model *m, const uint32_t *which, size_t n, const double *values) 
 /* Of rates and outputs, along a direction of time, states and inputs; the model has du after u. */
 static int directional(const Model *m, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                        size_t n_knowns, const double *seed, double *out) {
-    double d[VARIABLES] = {0.0}, u[2 * FMU_INPUTS + 1], found[model_N + FMU_OUTPUTS];
-    const double *x = m->now.x;
+    double d[VARIABLES] = {0.0}, u[2 * FMU_INPUTS + 1];
+    const double *x = m->now.x, *p = x + PARAMETERS;
+    bool rates = false, outputs = false;
     for (size_t i = 0; i < n_knowns; i++) {
         const uint32_t k = knowns[i];
         if (k >= RATES && (k < INPUTS || k >= OUTPUTS)) return say(m, ERROR, "knowns are time, states and inputs");
         d[k] = seed[i];
     }
+    for (size_t i = 0; i < n_unknowns; i++) {
+        const bool rate = unknowns[i] >= RATES && unknowns[i] < INPUTS;
+        if (!rate && (unknowns[i] < OUTPUTS || unknowns[i] >= PARAMETERS))
+            return say(m, ERROR, "unknowns are rates and outputs");
+        rates |= rate;
+        outputs |= !rate;
+    }
     memcpy(u, x + INPUTS, FMU_INPUTS * sizeof(double));
     memcpy(u + FMU_INPUTS, d + INPUTS, FMU_INPUTS * sizeof(double));
-    if (fmu_directional(x[0], x + STATES, d + STATES, d[0], u, x + PARAMETERS, found))
+    if ((rates && fmu_rhs_along(x[0], x + STATES, d + STATES, d[0], u, p, d + RATES)) ||
+        (outputs && fmu_outputs_along(x[0], x + STATES, d + STATES, d[0], u, p, d + OUTPUTS)))
         return say(m, DISCARD, NO_RESULT);
-    for (size_t i = 0; i < n_unknowns; i++) {
-        const uint32_t k = unknowns[i];
-        const bool rate = k >= RATES && k < INPUTS;
-        if (!rate && (k < OUTPUTS || k >= PARAMETERS)) return say(m, ERROR, "unknowns are rates and outputs");
-        out[i] = rate ? found[k - RATES] : found[model_N + k - OUTPUTS];
-    }
+    for (size_t i = 0; i < n_unknowns; i++) out[i] = d[unknowns[i]];
     return OK;
 }
 

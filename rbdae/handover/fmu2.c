@@ -8,11 +8,10 @@
 #define fmi2SerializedFMUStateSize fmi2SerializedFMUstateSize
 #define fmi2SerializeFMUState fmi2SerializeFMUstate
 #define fmi2DeserializeFMUState fmi2DeSerializeFMUstate
-#ifdef FMI2_FUNCTION_PREFIX
-#define PREFIX FMI2_FUNCTION_PREFIX
-#else
-#define PREFIX
+#ifndef FMI2_FUNCTION_PREFIX
+#define FMI2_FUNCTION_PREFIX
 #endif
+#define PREFIX FMI2_FUNCTION_PREFIX
 typedef int Flag;
 typedef char Byte;
 #include "fmu.c"
@@ -65,13 +64,9 @@ API(int, GetDirectionalDerivative)(void *m, const uint32_t *unknowns, size_t n_u
     return directional(m, unknowns, n_unknowns, knowns, n_knowns, seed, out);
 }
 
-/* ---- model exchange */
-
 API(int, NewDiscreteStates)(void *m, EventInfo *info) {
     return *info = (EventInfo){0, 0, 0, 0, 0, 0.0}, OK;
 }
-
-/* ---- co-simulation */
 
 API(int, DoStep)(void *m, double t, double step, int no_return) { return advance(m, t + step); }
 API(int, GetRealStatus)(void *m, int which, double *value) {

@@ -2,11 +2,10 @@
 #include <stdbool.h>
 #define VERSION "3.0"
 #define FMI(name) fmi3##name
-#ifdef FMI3_FUNCTION_PREFIX
-#define PREFIX FMI3_FUNCTION_PREFIX
-#else
-#define PREFIX
+#ifndef FMI3_FUNCTION_PREFIX
+#define FMI3_FUNCTION_PREFIX
 #endif
+#define PREFIX FMI3_FUNCTION_PREFIX
 typedef bool Flag;
 typedef unsigned char Byte;
 #include "fmu.c"
@@ -52,16 +51,9 @@ API(int, SetFloat64)(WHICH, const double *values, size_t n_values) {
     REFUSED(Get##name, (WHICH, type *values, size_t n_values)) \
     REFUSED(Set##name, (WHICH, type const *values, size_t n_values))
 NONE_OF(Float32, float)
-NONE_OF(Int8, int8_t)
-NONE_OF(UInt8, uint8_t)
-NONE_OF(Int16, int16_t)
-NONE_OF(UInt16, uint16_t)
-NONE_OF(Int32, int32_t)
-NONE_OF(UInt32, uint32_t)
-NONE_OF(Int64, int64_t)
-NONE_OF(UInt64, uint64_t)
-NONE_OF(Boolean, bool)
-NONE_OF(String, const char *)
+NONE_OF(Int8, int8_t) NONE_OF(UInt8, uint8_t) NONE_OF(Int16, int16_t) NONE_OF(UInt16, uint16_t)
+NONE_OF(Int32, int32_t) NONE_OF(UInt32, uint32_t) NONE_OF(Int64, int64_t) NONE_OF(UInt64, uint64_t)
+NONE_OF(Boolean, bool) NONE_OF(String, const char *)
 REFUSED(GetBinary, (WHICH, size_t *sizes, const uint8_t **values, size_t n_values))
 REFUSED(SetBinary, (WHICH, const size_t *sizes, const uint8_t *const *values, size_t n_values))
 REFUSED(GetClock, (WHICH, bool *values))
@@ -93,12 +85,8 @@ API(int, UpdateDiscreteStates)(void *m, bool *again, bool *terminate, bool *nomi
     return OK;
 }
 
-/* ---- model exchange */
-
 API(int, GetNumberOfEventIndicators)(void *m, size_t *n) { return *n = 0, OK; }
 API(int, GetNumberOfContinuousStates)(void *m, size_t *n) { return *n = model_N, OK; }
-
-/* ---- co-simulation */
 
 API(int, EnterStepMode)(void *m) { return OK; }
 REFUSED(GetOutputDerivatives, (WHICH, const int32_t *orders, double *values, size_t n_values))
