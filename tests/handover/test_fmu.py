@@ -40,10 +40,11 @@ def test_it_is_valid_and_runs_as_here(tmp_path, door):
     own, labels, (version, kind) = problem("null-space"), ["motor.power", f"pin on {ROD}.force.z"], door.split()
     path = own.fmu(tmp_path / "1 rod.fmu", version=version, kind=kind, outputs=labels, parameters=["spring.stiffness"])
     assert validate_fmu(str(path)) == []
+    pairs = [(x.name, x.derivative) for x in fmpy.read_model_description(path).modelVariables if x.derivative]
+    assert [(rate, state.name) for rate, state in pairs] == [(f"der({x})", x) for x in own.labels]
     got = json.loads(subprocess.check_output([sys.executable, "-c", RUN, path, *own.labels, *labels, "energy.kinetic"]))
-    own, inputs = own.with_parameters({"spring.stiffness": 30.0}), {"torque": ([0.0, 0.5], [2.0, -1.0], "previous")}
-    y = rbdae.solve(own, (0.0, 1.0), inputs=inputs, rtol=1e-11, atol=1e-11).y[-1]
-    own = own.with_inputs({"torque": -1.0})
+    own = own.with_parameters({"spring.stiffness": 30.0}).with_inputs({"torque": -1.0})
+    y = rbdae.solve(own, (0, 1), inputs={"torque": ([0, 0.5], [2, -1], "previous")}, rtol=1e-11, atol=1e-11).y[-1]
     read = own.quantity("motor.power", 1.0, y), own.reactions(1.0, y)["pin"][ROD].force[2], own.energy(1.0, y).kinetic
     np.testing.assert_allclose(got, [*y, *read], rtol=1e-6, atol=1e-6)
 
@@ -52,9 +53,8 @@ def test_derivatives_along_a_direction(tmp_path):
     own, labels, u = problem("index-0"), ["pin.rate", "motor.power"], {"torque": 0.7}
     n, read, model = own.n, own.outputs(labels), opened(own.fmu(tmp_path / "rod.fmu", version="3.0", outputs=labels))
     y, direction = own.y0 + 0.1 * np.sin(np.arange(n)), np.cos(np.arange(n + 1.0))
-    unknowns, knowns = [*range(n + 1, 2 * n + 1), 2 * n + 2, 2 * n + 3], [*range(1, n + 1), 2 * n + 1]
-    model.setFloat64(knowns, [*y, 0.7])
-    got = model.getDirectionalDerivative(unknowns, knowns, direction)
+    model.setFloat64(knowns := [*range(1, n + 1), 2 * n + 1], [*y, 0.7])
+    got = model.getDirectionalDerivative([*range(n + 1, 2 * n + 1), 2 * n + 2, 2 * n + 3], knowns, direction)
     by_y = np.vstack([own.rhs_jacobian(0.0, y, u=u), read.jacobian(0.0, y, u=u)])
     by_u = np.vstack([own.input_jacobian(0.0, y, u=u), read.input_jacobian(0.0, y, u=u)])
     np.testing.assert_allclose(got, np.hstack([by_y, by_u]) @ direction, rtol=0, atol=1e-11)  # up to 134
