@@ -73,7 +73,7 @@ def write(handed: Handed, path: str | Path, version: str, kind: str, outputs: Se
 
 
 def _variables(handed: Handed, kind: str, outputs: Sequence[tuple[str, str]]) -> list[Variable]:
-    """Those of a problem, in the order of fmu.c."""
+    """The variables of a problem in the order of fmu.c."""
     problem, units = handed.problem, {u.name: u.unit for u in handed.problem.system.inputs}
     out = [Variable("time", "independent", unit="s")]
     out += [Variable(x, "local", initial="exact", start=y) for x, y in zip(problem.labels, problem.y0, strict=True)]
@@ -146,14 +146,13 @@ def _compiled(folder: Path, layer: str, version: str, name: str) -> tuple[str, P
 def _description(version: str, kind: str, name: str, token: str, variables: Sequence[Variable]) -> str:
     """modelDescription.xml."""
     new = version == "3.0"
-    root = Element(
-        "fmiModelDescription", fmiVersion=version, modelName=name, generationTool=f"rbdae {__version__}",
-        variableNamingConvention="flat", **{"instantiationToken" if new else "guid": token},
-    )  # fmt: skip
+    about = {"fmiVersion": version, "modelName": name, "generationTool": f"rbdae {__version__}"}
+    about |= {"variableNamingConvention": "flat", "instantiationToken" if new else "guid": token}
+    root = Element("fmiModelDescription", about)
     state = "FMUState" if new else "FMUstate"
     can = [f"canGetAndSet{state}", f"canSerialize{state}", f"providesDirectionalDerivative{'s' if new else ''}"]
     can += ["canHandleVariableCommunicationStepSize"] if kind == "CoSimulation" else []
-    door = SubElement(root, kind, modelIdentifier=name, **dict.fromkeys(can, "true"))
+    door = SubElement(root, kind, {"modelIdentifier": name, **dict.fromkeys(can, "true")})
     if not new:
         SubElement(SubElement(door, "SourceFiles"), "File", name="fmu2.c")
     units = SubElement(root, "UnitDefinitions")
