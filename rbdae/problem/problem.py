@@ -634,6 +634,12 @@ class Problem(Solvable):
         outputs : quantities and reactions such as ``"pin.angle"``, ``"pin on rod.force.x"``; all without it
         parameters : names of `parameters` that can be tuned, or True for all that can
 
+    def cuda_source(self, path: str | Path) -> Path:
+        """Write the right-hand side of an ODE form as CUDA C++ with a loop for many runs at once, and return its path.
+
+        DOPRI5 in every thread, as ``"rbdae:dopri5"`` steps; one file for nvcc, NVRTC, or g++ on the host.
+        docs/handover-cuda.md has the call.
+
         Raises
         ------
         ValueError
@@ -643,6 +649,12 @@ class Problem(Solvable):
         from rbdae.handover.recorded import Handed
 
         return write(Handed(self, parameters), path, version, kind, outputs)
+
+            for a DAE, and where a law is called in Python
+        """
+        from rbdae.handover.cuda import write
+
+        return write(self, path)
 
     # ------------------------------------------------------------ what a state means
 
