@@ -634,12 +634,6 @@ class Problem(Solvable):
         outputs : quantities and reactions such as ``"pin.angle"``, ``"pin on rod.force.x"``; all without it
         parameters : names of `parameters` that can be tuned, or True for all that can
 
-    def cuda_source(self, path: str | Path) -> Path:
-        """Write the right-hand side of an ODE form as CUDA C++ with a loop for many runs at once, and return its path.
-
-        DOPRI5 in every thread, as ``"rbdae:dopri5"`` steps; one file for nvcc, NVRTC, or g++ on the host.
-        docs/handover-cuda.md has the call.
-
         Raises
         ------
         ValueError
@@ -650,6 +644,15 @@ class Problem(Solvable):
 
         return write(Handed(self, parameters), path, version, kind, outputs)
 
+    def cuda_source(self, path: str | Path) -> Path:
+        """Write the right-hand side of an ODE form as CUDA C++ with a loop for many runs at once, and return its path.
+
+        DOPRI5 in every thread, as ``"rbdae:dopri5"`` steps; one file for nvcc, NVRTC, or g++ on the host.
+        docs/handover-cuda.md has the call.
+
+        Raises
+        ------
+        ValueError
             for a DAE, and where a law is called in Python
         """
         from rbdae.handover.cuda import write
