@@ -6,7 +6,6 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
-from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -82,11 +81,13 @@ def _variables(handed: Handed, kind: str, outputs: Sequence[tuple[str, str]]) ->
     out += [Variable(x, "output", initial="calculated", unit=unit) for x, unit in outputs]
     out += [Variable(x, "parameter", "tunable", "exact", value) for x, value in handed.parameters.items()]
     out += [Variable("tolerance", "parameter", "tunable", "exact", 1e-8)] if kind == "co-simulation" else []
-    known = Counter[str]()
+    known = set[str]()
     for k, x in enumerate(out):
         name = "".join(letter if letter.isprintable() else "_" for letter in x.name)  # XML has no others
-        known[name] += 1
-        out[k] = x._replace(name=name if known[name] == 1 else f"{name} ({x.causality} {known[name]})")
+        while name in known:
+            name += f" ({x.causality})"
+        known.add(name)
+        out[k] = x._replace(name=name)
     return out
 
 
