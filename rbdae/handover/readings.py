@@ -3,8 +3,8 @@ projection onto the constraints. Their kernels run one after the other on the sy
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -18,6 +18,9 @@ from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.multibody.memory.saddle_order import order_for
 from rbdae.multibody.recorded.recording import MOST_NODES, Run, recording_point
 
+_OF_DYNAMICS = re.compile(r"(^gravity|\.mass|\.inertia|stiffness|damping)(\.[xyz]+)?$")
+"""Parameters that formulas of quantities do not have, but for those of accelerations."""
+
 
 @final
 class _Kernels:
@@ -30,29 +33,26 @@ class _Kernels:
         self.recorder = self._run.recorder
         (self._t,), self.y, self.yd = map(self.recorder.inputs, ("t", "y", "yd"))
 
-    def __call__(self, kernel: Entry, n: int, *more: Any, y: Any = None) -> Any:
+    def __call__(self, kernel: Entry, n: int, *more: Any) -> Any:
         """The n results of a kernel at (t, y, ...)."""
         m, out = self._run.m, np.zeros(n, dtype=object)
         m.order, m.square_order = order_for(self._workspace, kernel) or ((), ())
         try:
-            kernel(m, self._t, self.y if y is None else y, *more, out)
+            kernel(m, self._t, self.y, *more, out)
         except NotStraight as error:
             raise self._handed.refusal(self._name, str(error)) from None
         return out
 
     def function(self, results: Any) -> Any:
         """The function with these results, symbols or numbers."""
-        found = self._run.recording(self._run.nodes(results))
-        if not any(found.graph.nodes[k][0] == "call" for k in found.graph.needed([*found.guards, *found.outputs])):
-            found = replace(found, functions=[])
-        return self._handed.shortened(self._name, ("t", "y", "yd")[: 2 + bool(len(self.yd))], found, (len(results),))
+        arguments, found = ("t", "y", "yd")[: 2 + bool(len(self.yd))], self._run.recording(self._run.nodes(results))
+        return self._handed.shortened(self._name, arguments, found, (len(results),))
 
 
 def energy(handed: Any) -> Any:
     """Kinetic and potential energy, J."""
     kernels = _Kernels("energy", handed)
-    kinetic, potential = kernels(readings.energies, 2)
-    return kernels.function([kinetic, potential - handed.problem.interpretation.level])
+    return kernels.function(kernels(readings.energies, 2) - [0.0, handed.problem.interpretation.level])
 
 
 def constraints(handed: Any) -> Any:
@@ -63,18 +63,16 @@ def constraints(handed: Any) -> Any:
 
 def correction(handed: Any) -> Any:
     """A step of Newton's method onto the constraints from y with normalised rotations, nearest in the mass metric to
-    where displacements with the sum yd began. Results: the next displacement; (q, v) after it, v divided as rotations
-    are, as by `rbdae.Projection()`; v on the constraints of velocities at the first q. v only if y has it."""
+    where it began. yd is the sum of the displacements since then, then 2 for v to turn with the rotations, as in the
+    first step of `rbdae.Projection()`, or 1. Results: the next displacement; (q, v) after it; v on the constraints of
+    velocities at the first q. v only if y has it."""
     n_q, n_v, n_w, n_g = handed.sizes
-    kernels = _Kernels("correction", handed, n_v)
-    normal = kernels(projection.violated, 2 * n_g + n_q + n_v, np.array([2.0]))[2 * n_g :]
-    y = np.concatenate([normal[: n_q + n_w], kernels.y[n_q + n_w :]])
-
-    def step(u: Any, a: float) -> Any:
-        return kernels(projection.step, n_v + n_q + n_v + n_g + 1, np.array([*u, a, 0.0], dtype=object), y=y)
-
-    moved, tangent = step(-kernels.yd, 0.0)[: n_v + n_q], step(np.zeros(n_v), 1.0)[n_v + n_q :]
-    return kernels.function(np.concatenate([moved, normal[n_q : n_q + n_w], tangent[:n_w]]))
+    kernels = _Kernels("correction", handed, n_v + 1)
+    normal = kernels(projection.violated, 2 * n_g + n_q + n_v, kernels.yd[n_v:])[2 * n_g :]
+    kernels.y = np.concatenate([normal[: n_q + n_w], kernels.y[n_q + n_w :]])
+    given = [*-kernels.yd[:n_v], 0.0, 0.0], [*np.zeros(n_v), 1.0, 0.0]
+    moved, tangent = (kernels(projection.step, 2 * n_v + n_q + n_g + 1, np.array(u, dtype=object)) for u in given)
+    return kernels.function([*moved[: n_v + n_q], *normal[n_q : n_q + n_w], *tangent[n_v + n_q :][:n_w]])
 
 
 FUNCTIONS = {each.__name__: each for each in (energy, constraints, correction)}
@@ -85,21 +83,28 @@ def quantities(handed: Any, labels: Sequence[str] | None) -> tuple[list[str], li
     view = handed.problem.interpretation
     recorded, layout, kernels = view.recorded, view.workspace.layout, _Kernels("quantities", handed)
     known = {label: (unit, node) for label, unit, node in _labelled(view)}
+    parameters = [*getattr(handed, "parameters", ())]
+    fixed = [name for name in parameters if not _OF_DYNAMICS.search(name)]
+    called = any(why != "recorded" for why in handed.problem.laws.values())
 
     def why_not(label: str) -> str:
         if label not in known:
             raise _check.unknown("quantity", label, list(known))
-        _, *forces, blocks = recorded.read_by([known[label][1]])
+        unit, node = known[label]
+        _, *forces, blocks = recorded.read_by([node])
+        formula = recorded.recorder.graph.nodes[node][0] != "input"
         if blocks:
             return "values of actuators are read in Python"
         if forces[1] and view.ambiguous:
             return "redundant joint equations share loads by least norms, which are found in Python"
-        return handed.called if any(forces) else ""
+        if formula and (fixed or (unit.endswith("/s^2") and parameters)):
+            return f"numbers of its formula may be parameters: {', '.join(fixed or parameters)}"
+        return "laws are called in Python" if called and any(forces) else ""
 
     chosen = [label for label in known if not why_not(label)] if labels is None else list(labels)
     for label in chosen:
         if why := why_not(label):
-            raise handed.refusal(label, why)
+            raise ValueError(f"quantities: {label} cannot be handed over: {why}; leave it out")
     nodes, first, inputs = [known[label][1] for label in chosen], layout.n_differential, recorded.recorder.inputs("y")
     needed, la = recorded.read_by(nodes), None
     if needed[2]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partialmethod
 from typing import Any, Protocol, TypeVar, final
 
 import numpy as np
@@ -133,39 +133,32 @@ class Handed:
         return "rhs_jacobian" if self.problem.kind == "ode" else "jacobian"
 
     def function(self, name: str) -> Function:
-        """One of the callbacks by its name; Jacobians have their entries column by column."""
+        """One of the callbacks, or of `readings.FUNCTIONS`; Jacobians have their entries column by column."""
         if name not in self._known:
             other = readings.FUNCTIONS.get(name)
             self._known[name] = self._recorded(name) if other is None else other(self)
         return self._known[name]
 
-    def energy(self) -> Function:
-        """(kinetic, potential), J, of (t, y)."""
-        return self.function("energy")
+    energy = partialmethod(function, "energy")
+    """(kinetic, potential), J, of (t, y); the part of pivots' weights in it is that of the problem, whatever p."""
 
     def quantities(self, labels: Sequence[str] | None = None) -> tuple[list[str], list[str], Function]:
         """Labels such as ``"pin.angle"`` and ``"pin on rod.force.x"``, units, and the function of (t, y): quantities of
         joints and forces, and reactions, from multipliers that belong to positions and velocities. Those of `labels`,
-        and ValueError for values of actuators, loads of redundant equations and what is called in Python; or all
-        others. Masses and geometry in their formulas are the problem's, whatever p is."""
+        and ValueError for values of actuators, loads of redundant equations, what is called in Python, and formulas
+        with numbers that are in p; or all others."""
         return readings.quantities(self, labels)
 
     def projection(self) -> tuple[Function, Function]:
-        """``"constraints"``, (t, y) -> (g, gdot), and ``"correction"``, (t, y, yd) -> `readings.correction`, which
-        ``project`` in C repeats as `rbdae.Projection()` does, but for halved steps."""
+        """(g, gdot) of (t, y), and `readings.correction`, which ``project`` in C repeats as `rbdae.Projection()`."""
         return self.function("constraints"), self.function("correction")
 
-    @cached_property
+    @property
     def sizes(self) -> tuple[int, int, int, int]:
         """The numbers of positions, velocities, velocities among the unknowns, and constraints."""
-        n_v = self._workspace.layout.n_velocities
+        layout, n_v = self._workspace.layout, self._workspace.layout.n_velocities
         n_w = 0 if self._workspace.settings.reduced else n_v
-        return self._workspace.layout.q.stop, n_v, n_w, self.problem.interpretation.n_constraints
-
-    @property
-    def called(self) -> str:
-        """The laws of the user that are called, with the reasons."""
-        return "; ".join(f"{law} calls Python: {why}" for law, why in self.problem.laws.items() if why != "recorded")
+        return layout.q.stop, n_v, n_w, self.problem.interpretation.n_constraints
 
     def _recorded(self, name: str) -> Function:
         callbacks, workspace = self.problem.callbacks, self._workspace
@@ -191,7 +184,9 @@ class Handed:
     ) -> Function:
         """A recording with the operations that its machine code has."""
         if recording.functions:
-            raise self.refusal(name, self.called or "a law calls Python")
+            laws = ((what, why) for what, why in self.problem.laws.items() if why != "recorded")
+            called = ", ".join(f"{what} ({why})" for what, why in laws) or "a law"
+            raise self.refusal(name, f"it calls Python: {called}")
         with_selection = self._with_values(recording)
         short, order = shortened(replace(with_selection, alike={}), with_selection.outputs)
         return Function(name, arguments, short.graph, order, short.outputs, short.guards, shape, pattern)
