@@ -1,5 +1,5 @@
-"""What is read at a state, as functions to be handed away: energy, quantities of joints and forces, reactions, and the
-projection onto the constraints. Their kernels run one after the other on the symbols of one recording."""
+"""Energy, quantities of joints and forces, reactions, and the projection onto the constraints as functions to be handed
+away. Their kernels run one after the other on the symbols of one recording."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class _Kernels:
 
     def __init__(self, name: str, handed: Any, n_yd: int = 0) -> None:
         self._name, self._handed, self._workspace = name, handed, handed._workspace
-        shapes = {"y": (self._workspace.layout.n,), "yd": (n_yd,)}
-        self._run = Run(self._workspace, recording_point(self._workspace, shapes), MOST_NODES)
+        point = recording_point(self._workspace, {"y": (self._workspace.layout.n,), "yd": (n_yd,)})
+        self._run = Run(self._workspace, point, MOST_NODES)
         self.recorder = self._run.recorder
         (self._t,), self.y, self.yd = map(self.recorder.inputs, ("t", "y", "yd"))
 
@@ -105,17 +105,14 @@ def quantities(handed: Any, labels: Sequence[str] | None) -> tuple[list[str], li
     for label in chosen:
         if why := why_not(label):
             raise ValueError(f"quantities: {label} cannot be handed over: {why}; leave it out")
-    nodes, first, inputs = [known[label][1] for label in chosen], layout.n_differential, recorded.recorder.inputs("y")
-    needed, la = recorded.read_by(nodes), None
-    if needed[2]:
-        rates = view.workspace.settings.kernels.rates
-        la = kernels(rates, first + layout.n_constraints)[first + layout.n_internal :]
-    read = (outputs.natural,), (readings.by_force,), (readings.joint_loads, la), (friction_margins,)
-    values = [
-        kernels(kernel, n, *more) if is_needed else np.zeros(n)
-        for n, is_needed, (kernel, *more) in zip(recorded.sizes, needed, read, strict=False)
-    ]
-    there = dict(zip((x.node for x in inputs), map(kernels.recorder.number, np.concatenate(values)), strict=False))
+    nodes, inputs, first = [known[label][1] for label in chosen], recorded.recorder.inputs("y"), layout.n_differential
+    values: list[Any] = [np.zeros(n) for n in recorded.sizes]
+    for k, kernel in enumerate((outputs.natural, readings.by_force, readings.joint_loads, friction_margins)):
+        if recorded.read_by(nodes)[k]:
+            rates = kernels(view.workspace.settings.kernels.rates, first + layout.n_constraints) if k == 2 else None
+            more = () if rates is None else (rates[first + layout.n_internal :],)
+            values[k] = kernels(kernel, recorded.sizes[k], *more)
+    there = dict(zip((x.node for x in inputs), map(kernels.recorder.number, np.concatenate(values)), strict=True))
     found = replaced(recorded.recorder.graph, nodes, there, kernels.recorder.graph)
     return chosen, [known[label][0] for label in chosen], kernels.function([*map(kernels.recorder.result, found)])
 
