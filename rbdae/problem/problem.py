@@ -617,6 +617,36 @@ class Problem(Solvable):
 
         return write(self, path, kind, parameters)
 
+    def fmu(
+        self,
+        path: str | Path,
+        *,
+        version: str = "2.0",
+        kind: str = "model-exchange",
+        outputs: Sequence[str] | None = None,
+        parameters: bool | Sequence[str] = False,
+    ) -> Path:
+        """Write an ODE as a Functional Mock-up Unit, with C sources, compiled if there is a C compiler, and return its
+        path. It needs no Python; docs/handover-fmu.md has its variables.
+
+        Parameters
+        ----------
+        path : of the file, such as ``"crane.fmu"``
+        version : of FMI, ``"2.0"`` or ``"3.0"``
+        kind : ``"model-exchange"``, or ``"co-simulation"`` with steps of Dormand and Prince inside
+        outputs : quantities and reactions such as ``"pin.angle"``, ``"pin on rod.force.x"``; all without it
+        parameters : names of `parameters` that can be tuned, or True for all that can
+
+        Raises
+        ------
+        ValueError
+            for a DAE, for unknown names, and where a law is called in Python
+        """
+        from rbdae.handover.fmu import write
+        from rbdae.handover.recorded import Handed
+
+        return write(Handed(self, parameters), path, version, kind, outputs)
+
     def cuda_source(self, path: str | Path, *, parameters: bool | Sequence[str] = False) -> Path:
         """Write the right-hand side of an ODE form as CUDA C++ with a loop for many runs at once, and return its path.
 
