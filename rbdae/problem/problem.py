@@ -57,6 +57,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
     from scipy.spatial.transform import Rotation
 
+    from rbdae.handover.casadi import CasadiModel
+    from rbdae.handover.jax import JaxModel
+
 R = TypeVar("R")
 
 Again: TypeAlias = Callable[["Problem", Changed | System], "Problem"]
@@ -589,6 +592,41 @@ class Problem(Solvable):
             for an unknown name, a number that a body, joint or force cannot have, and a start that cannot be consistent
         """
         return self.again(self, changed(self.system, values))
+
+    # ---- models in other languages
+
+    def casadi(self) -> CasadiModel:
+        """SX functions of CasADi: ``rhs``, ``residual``, and ``dae`` for its integrators, with ``x0`` and ``z0``.
+
+        All results and their derivatives are NaN where a guard of the recording does not hold.
+
+        Raises
+        ------
+        ImportError
+            without casadi: ``pip install "rbdae[handover]"``
+        ValueError
+            from these functions, where a law is called
+        """
+        from rbdae.handover.casadi import CasadiModel
+
+        return CasadiModel(self)
+
+    def jax(self) -> JaxModel:
+        """Pure functions of JAX, ``rhs`` and ``residual``, for jit, vmap, grad and diffrax.
+
+        They compute in double precision if you say ``jax.config.update("jax_enable_x64", True)`` before anything else.
+        All results and their derivatives are NaN where a guard of the recording does not hold.
+
+        Raises
+        ------
+        ImportError
+            without jax: ``pip install "rbdae[handover]"``
+        ValueError
+            from these functions, where a law is called
+        """
+        from rbdae.handover.jax import JaxModel
+
+        return JaxModel(self)
 
     # ------------------------------------------------------------ what a state means
 
