@@ -150,7 +150,9 @@ class Handed:
     ) -> Function:
         """A recording with the operations that its machine code has."""
         if recording.functions:
-            called = ", ".join(f"{what} ({why})" for what, why in self.problem.laws.items() if why != "recorded") or "a law"
+            called = (
+                ", ".join(f"{what} ({why})" for what, why in self.problem.laws.items() if why != "recorded") or "a law"
+            )
             raise self.refusal(name, f"it calls Python: {called}")
         with_selection = self._with_values(recording)
         short, order = shortened(replace(with_selection, alike={}), with_selection.outputs)
