@@ -1,8 +1,9 @@
 """The quickest way of a crane's load over 4 m, at rest before and after, by CasADi's Opti on the equations of a loop.
 
-A trolley carries a beam on two rods: with them it is a loop, and the beam tilts when it swings. The force on the trolley
-is bounded. The null-space form has the motion as an ODE of all positions and two independent velocities; CasADi takes it
-as SX functions with their derivatives, and IPOPT finds the duration and the force. rbdae then runs what was found.
+A trolley carries a beam on two rods: with them it is a loop, and the beam tilts when it swings. The force on the
+trolley is bounded. The null-space form has the motion as an ODE of all positions and two independent velocities;
+CasADi takes it as SX functions with their derivatives, and IPOPT finds the duration and the force. rbdae then runs
+what was found. It takes 2.67 s, nearly all of them at the bounds of the force.
 
 Needs `pip install "rbdae[handover]"`.
 """

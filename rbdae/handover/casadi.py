@@ -1,5 +1,5 @@
-"""Problems as functions of CasADi (https://web.casadi.org): SX functions of named arguments, and the dictionary that its
-integrators take."""
+"""Problems as functions of CasADi (https://web.casadi.org): SX functions of named arguments, and the dictionary that
+its integrators take."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
-"""What models for CasADi and JAX share: recorded functions on the values of a package that differentiates them itself."""
+"""What CasADi and JAX share: recorded functions on values of a package that differentiates them by itself."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np

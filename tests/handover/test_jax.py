@@ -43,8 +43,8 @@ def test_what_is_not_chosen_has_no_part_in_derivatives():
     slide = system.add_joint(
         Prismatic(system.ground, system.add_body("slide", mass=1.0, inertia=(1, 1, 1)), axis_a=(1, 0, 0))
     )
-    stop = lambda t, s, rate: np.where(s > 0.0, -1e3 * s * np.sqrt(s), 0.0)
-    system.add_force(rbdae.forces.Motor(slide, force=stop))
+    stop = rbdae.forces.Motor(slide, force=lambda t, s, rate: np.where(s > 0.0, -1e3 * s * np.sqrt(s), 0.0))
+    system.add_force(stop)
     problem = rbdae.formulate(system, "null-space")
     by_y = jax.jacfwd(problem.jax().rhs, 1)
     for x in (0.0, 0.3):
