@@ -18,7 +18,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, at_point
 from rbdae.actuators.actuator import Actuator
 from rbdae.actuators.block import Block, is_number, readable
 from rbdae.actuators.sampled import Sampled
@@ -413,7 +413,7 @@ def _reads_position(block: Block) -> bool:
         return False
     n = len(block.unknown_names) + len(block.inputs)
     size = 1 + block.n_states + len(block.algebraic) + len(block.outputs)
-    constants = [float(np.real(value)) for value in block.values.values()]
+    constants = [float(at_point(value)) for value in block.values.values()]
 
     def fill(users: Users) -> Filling:
         def call(t: Any, x: Any, out: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Mat, Vec
+from rbdae._arrays import Ints, Mat, Vec, at_point
 from rbdae.forces.checks import check_functions
 from rbdae.forces.element import Element, StateElement, composed
 from rbdae.graph.graph import Graph
@@ -291,7 +291,7 @@ class _Packing:
         row["stiffness"][:n, :n], row["damping"][:n, :n] = element.stiffness, element.damping
         row["rest"][:n], row["constant"][:n] = element.rest, load.constant
         _extend(row, "input", self._read, [self._place[each] for each in load.inputs])
-        by_position = bool(np.any(row["stiffness"].real))
+        by_position = element.shape == "angle" and bool(np.any(row["stiffness"].real))
         if load.users or load.fill:
             _extend(row, "parameter", self._constants, [("", value) for value in load.parameters])
             law = load.recorded(owner)
@@ -333,7 +333,7 @@ class _Packing:
             self._entries += [(k, referred(A, *shift), referred(B, *shift)) for A, B in form]
         row["last"] = len(self._entries)
         (e,) = opened(np.array([row]))
-        own = [SimpleNamespace(form=k, A=A.real, B=B.real) for k, A, B in self._entries[e.first :]]
+        own = [SimpleNamespace(form=k, A=at_point(A), B=at_point(B)) for k, A, B in self._entries[e.first :]]
         e.first, e.last = 0, len(own)
         q = _forms_at(own, e, Z)
         if element.shape == "root":

@@ -30,7 +30,7 @@ class Derivative:
     Parameters
     ----------
     of : a residual, or a right-hand side
-    by : ``"state"``, ``"inputs"``, or ``"parameter"`` of a workspace with slopes along one
+    by : ``"state"``, ``"inputs"``, or ``"parameter"`` of a workspace whose symbols follow one
     """
 
     of: Entry

@@ -3,6 +3,7 @@ its integrators take."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, final
 
@@ -21,9 +22,9 @@ class CasadiModel(Model):
     x = y for ODE kinds. A DAE has x = (q, v, s) and z = (vdot, la) as in `Problem.with_constant_mass`.
     """
 
-    def __init__(self, problem: Any) -> None:
+    def __init__(self, problem: Any, parameters: bool | Sequence[str] = False) -> None:
         self._casadi: Any = _check.package("problem.casadi", "casadi", "rbdae[handover]")
-        super().__init__(problem)
+        super().__init__(problem, parameters)
 
     @cached_property
     def rhs(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, final
 
@@ -15,9 +15,9 @@ from rbdae.handover.symbolic import ARITHMETIC, Model, values
 class JaxModel(Model):
     """Pure functions of a problem on arrays of JAX, made and compiled when first asked for; see `Problem.jax`."""
 
-    def __init__(self, problem: Any) -> None:
+    def __init__(self, problem: Any, parameters: bool | Sequence[str] = False) -> None:
         self._jax: Any = _check.package("problem.jax", "jax", "rbdae[handover]")
-        super().__init__(problem)
+        super().__init__(problem, parameters)
 
     @cached_property
     def rhs(self) -> Callable[..., Any]:

@@ -19,6 +19,7 @@ from rbdae.graph.graph import Graph, operands
 from rbdae.graph.loaded import value_of
 from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight
+from rbdae.handover.parameters import Parameters
 from rbdae.multibody.code.code_text import shortened
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import recorded_kernel
@@ -30,7 +31,7 @@ V = TypeVar("V")
 @final
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function of the time t, the unknowns y, their rates yd, the factor c of dF/dy + c dF/dyd, inputs u, parameters p.
+    """A function of the time t, the unknowns y, rates yd, the factor c of dF/dy + c dF/dyd, inputs u, parameters p.
 
     Parameters
     ----------
@@ -96,6 +97,12 @@ class Handed:
     Parameters
     ----------
     problem : `rbdae.Problem`
+    parameters : names of `rbdae.Problem.parameters` that are p; True for all that can be (`rbdae.handover.parameters`)
+
+    Attributes
+    ----------
+    parameters : dict
+        The parameters with their values, p.
 
     Raises
     ------
@@ -103,12 +110,16 @@ class Handed:
         where a function of the user is called, or a recording is too long
     """
 
-    def __init__(self, problem: Any) -> None:
+    def __init__(self, problem: Any, parameters: bool | Sequence[str] = False) -> None:
         self.problem = problem
         own: Workspace = problem.workspace
         memory = own.memory
         self._workspace = Workspace(memory.with_code("folded", memory.regular, memory.numbers), own.selection)
         self._known: dict[str, Function] = {}
+        self.parameters: dict[str, float] = {}
+        if parameters is not False:
+            symbols = Parameters(self._workspace, None if parameters is True else parameters)
+            self._workspace.symbols, self.parameters = symbols, symbols.defaults
 
     @property
     def inputs(self) -> dict[str, float]:
@@ -129,13 +140,13 @@ class Handed:
     def _recorded(self, name: str) -> Function:
         callbacks, workspace = self.problem.callbacks, self._workspace
         shapes, kernel = callbacks._shapes(name), callbacks._kernel(name)
-        pattern = callbacks._entries_of(name)
+        pattern = None if self.parameters else callbacks._entries_of(name)
         at = recording_point(workspace, shapes)
         try:
             recording = recorded_kernel(workspace, kernel, shapes, at, MOST_NODES, pattern)
         except (NotStraight, NoDerivative) as error:
             raise self.refusal(name, str(error)) from None
-        if name == "rhs_jacobian":
+        if pattern is None and name.endswith("jacobian"):
             pattern, recording = _entries(recording, shapes["out"])
         arguments = tuple(x for x in ("t", "y", "yd", "c") if x in "ty" or ("yd" in shapes and (x == "yd" or pattern)))
         return self.shortened(name, arguments, recording, shapes["out"], pattern)

@@ -39,15 +39,15 @@ class Model:
     """A problem as functions of a package: a consistent start t0, y0, yd0, the labels of y, the names of the inputs u
     and of the parameters p, and their values u0, p0."""
 
-    def __init__(self, problem: Any) -> None:
-        self._handed = Handed(problem)
+    def __init__(self, problem: Any, parameters: bool | Sequence[str]) -> None:
+        self._handed = Handed(problem, parameters)
         self.problem = problem
         self.t0: float = problem.t0
         self.y0: Vec = problem.y0
         self.yd0: Vec = problem.yd0
         self.labels: list[str] = problem.labels
         self.inputs, self.u0 = _named(self._handed.inputs)
-        self.parameters, self.p0 = _named({})
+        self.parameters, self.p0 = _named(self._handed.parameters)
 
     def _function(self, name: str) -> Function:
         return differentiable(self._handed.function(name))

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, final
 
@@ -593,40 +594,84 @@ class Problem(Solvable):
         """
         return self.again(self, changed(self.system, values))
 
-    # ---- models in other languages
+    # ------------------------------------------------------------ models in other languages
 
-    def casadi(self) -> CasadiModel:
+    def c_source(self, path: str | Path, *, kind: str = "plain") -> Path:
+        """Write the equations to a C99 file that needs math.h alone, and return its path.
+
+        It has the residual F(t, y, yd) and dF/dy + c dF/dyd, of an ODE also the right-hand side and its Jacobian, with
+        their patterns, start, classes of unknowns, and inputs; names begin with that of the file. docs/handover.md has
+        programs around it.
+
+        Parameters
+        ----------
+        path : of the file, such as ``"crane.c"``
+        kind : ``"ida"`` or ``"cvode"`` for the functions that these take, ``"plain"`` for all
+
+        Raises
+        ------
+        ValueError
+            where a law is called in Python, and for a right-hand side of a DAE
+        """
+        from rbdae.handover.c import write
+
+        return write(self, path, kind)
+
+    def cuda_source(self, path: str | Path) -> Path:
+        """Write the right-hand side of an ODE form as CUDA C++ with a loop for many runs at once, and return its path.
+
+        DOPRI5 in every thread, as ``"rbdae:dopri5"`` steps; one file for nvcc, NVRTC, or g++ on the host.
+        docs/handover-cuda.md has the call.
+
+        Raises
+        ------
+        ValueError
+            for a DAE, and where a law is called in Python
+        """
+        from rbdae.handover.cuda import write
+
+        return write(self, path)
+
+    def casadi(self, parameters: bool | Sequence[str] = False) -> CasadiModel:
         """SX functions of CasADi: ``rhs``, ``residual``, and ``dae`` for its integrators, with ``x0`` and ``z0``.
 
-        All results and their derivatives are NaN where a guard of the recording does not hold.
+        What depends on the state is NaN, with its derivatives, where a guard of the recording does not hold.
+
+        Parameters
+        ----------
+        parameters : names of `parameters` that are p; True for all that can be
 
         Raises
         ------
         ImportError
             without casadi: ``pip install "rbdae[handover]"``
         ValueError
-            from these functions, where a law is called
+            for an unknown parameter; from these functions, where a law is called
         """
         from rbdae.handover.casadi import CasadiModel
 
-        return CasadiModel(self)
+        return CasadiModel(self, parameters)
 
-    def jax(self) -> JaxModel:
+    def jax(self, parameters: bool | Sequence[str] = False) -> JaxModel:
         """Pure functions of JAX, ``rhs`` and ``residual``, for jit, vmap, grad and diffrax.
 
         They compute in double precision if you say ``jax.config.update("jax_enable_x64", True)`` before anything else.
-        All results and their derivatives are NaN where a guard of the recording does not hold.
+        What depends on the state is NaN, with its derivatives, where a guard of the recording does not hold.
+
+        Parameters
+        ----------
+        parameters : names of `parameters` that are p; True for all that can be
 
         Raises
         ------
         ImportError
             without jax: ``pip install "rbdae[handover]"``
         ValueError
-            from these functions, where a law is called
+            for an unknown parameter; from these functions, where a law is called
         """
         from rbdae.handover.jax import JaxModel
 
-        return JaxModel(self)
+        return JaxModel(self, parameters)
 
     # ------------------------------------------------------------ what a state means
 

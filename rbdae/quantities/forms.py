@@ -42,5 +42,5 @@ def referred(c: Vec, first: Vec, second: Vec) -> Vec:
 
 def combined(c: Vec, Z: Any) -> Any:
     """sum c_k Z_k (3, ...), of 24 numbers of any kind, or of stacks of them (24, ...)."""
-    places = np.flatnonzero(c).tolist()
-    return [sum(c[k].item() * Z[3 * k + i] for k in places) for i in range(3)]
+    numbers = [(k, number) for k, number in enumerate(c.tolist()) if number]
+    return [sum(number * Z[3 * k + i] for k, number in numbers) for i in range(3)]

@@ -51,6 +51,17 @@ def test_integrators_run(form, integrator):
     np.testing.assert_allclose(y, rbdae.solve(problem, (0.0, 0.5), rtol=1e-11, atol=1e-11).y[-1], rtol=1e-6, atol=1e-6)
 
 
+def test_parameters_are_arguments():
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
+    model, new = problem.casadi(parameters=["top.mass", "gravity.z"]), {"top.mass": 20.0, "gravity.z": -3.0}
+    by_p = model.rhs.factory("P", model.rhs.name_in(), ["jac:ode:p"])
+    for p, wanted in ((model.p0, problem), ([*new.values()], problem.with_parameters(new))):
+        found = np.array(model.rhs(0.0, problem.y0, model.u0, p)).ravel()
+        np.testing.assert_allclose(found, wanted.rhs(0.0, problem.y0), rtol=1e-12)
+        slopes = np.array(by_p(0.0, problem.y0, model.u0, p))
+        np.testing.assert_allclose(slopes, wanted.rhs_parameter_jacobian(0.0, problem.y0, [*new]), rtol=1e-11)
+
+
 def test_where_a_guard_does_not_hold_results_and_derivatives_are_nan():
     problem = rbdae.formulate(rbdae.models.bricard(), "index-0", redundant="minimum-norm")
     rhs, y, u = problem.casadi().rhs, 1e-2 * problem.y0, []

@@ -97,7 +97,8 @@ def derived(workspace: Workspace, kernel: Derivative, shapes: Shapes, point: Poi
     memory, (t, y, yd, c) = workspace.memory, point
     at = (y, yd, workspace.first_numbers, *([workspace.open_numbers.values] if memory.opened else []))
     order = order_for(workspace, kernel)
-    key = contents(memory), workspace.structure, kernel, shapes["out"], order, t, c, *(x.tobytes() for x in at)
+    of = contents(memory), workspace.structure, workspace.symbols
+    key = *of, kernel, shapes["out"], order, t, c, *(x.tobytes() for x in at)
     known, found = _last, None
     if known is not None and known[0] == key:
         found = known[1].copy()

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, final
 
@@ -27,6 +28,7 @@ from rbdae.forces.element import AnyElement, StateElement
 from rbdae.formulations.base import Derivative
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.kernels.memory import of_scalars
+from rbdae.kernels.symbolic import opened
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.in_python import in_python
@@ -81,7 +83,7 @@ class ParameterTangents:
         real = {name: getattr(of.model, name) for name in ("bodies", "primitives", "joints")}
         arrays = {**memory.arrays, **{name: _real(array) for name, array in stepped.items()}}
         one = Workspace(replace(memory, arrays=arrays, model=replace(memory.model, **real)), of.selection)
-        one.slopes = {name: _slopes(array) for name, array in stepped.items()}
+        one.symbols = partial(_along, {name: _slopes(array) for name, array in stepped.items()})
         kernels: Any = of.settings.kernels
         return in_python(one, Derivative(kernels.rates if explicit else kernels.residual, "parameter"))
 
@@ -103,6 +105,18 @@ def _slopes(records: Any) -> dict[str, Any]:
     """r'(p) of the fields that depend on the parameter."""
     found = {name: np.imag(records[name]) / _STEP for name in records.dtype.names}
     return {name: slope for name, slope in found.items() if slope.any()}
+
+
+def _along(slopes: Mapping[str, Mapping[str, Any]], workspace: Workspace, recorder: Any) -> dict[str, Any]:
+    """Records for kernels on symbols that follow a parameter, which is 0."""
+    (parameter,) = recorder.with_inputs("parameter", [0.0])
+    out = {name: opened(workspace.arrays[name]) for name in slopes}
+    for name, fields in slopes.items():
+        for field, slope in fields.items():
+            for record, change in zip(out[name], slope, strict=True):
+                if change.any():
+                    setattr(record, field, getattr(record, field) + change.astype(object) * parameter)
+    return out
 
 
 def _check_functions(name: str, before: System, after: System) -> None:
