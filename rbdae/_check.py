@@ -36,13 +36,13 @@ class NoSolution(ValueError):
     """Equations have no solution at a state; a run ends there, with what it has."""
 
 
-def package(what: str, name: str) -> Any:
-    """A package that is not needed otherwise; ImportError with the remedy if it is missing."""
+def package(what: str, name: str, remedy: str = "") -> Any:
+    """A package that is not needed otherwise; ImportError with the remedy if it is missing: what pip installs."""
     try:
         return import_module(name)
     except ImportError:
         name = name.partition(".")[0]
-        raise ImportError(f"{what} needs {name}: run `pip install {name}`") from None
+        raise ImportError(f"{what} needs {name}: run `pip install {remedy or name}`") from None
 
 
 def show(value: object) -> str:

@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
     from scipy.spatial.transform import Rotation
 
+    from rbdae.handover.casadi import CasadiModel
+    from rbdae.handover.jax import JaxModel
+
 R = TypeVar("R")
 
 Again: TypeAlias = Callable[["Problem", Changed | System], "Problem"]
@@ -666,6 +669,47 @@ class Problem(Solvable):
         from rbdae.handover.cuda import write
 
         return write(self, path, parameters)
+
+    def casadi(self, parameters: bool | Sequence[str] = False) -> CasadiModel:
+        """SX functions of CasADi: ``rhs``, ``residual``, and ``dae`` for its integrators, with ``x0`` and ``z0``.
+
+        What depends on the state is NaN, with its derivatives, where a guard of the recording does not hold.
+
+        Parameters
+        ----------
+        parameters : names of `parameters` that are p; True for all that can be
+
+        Raises
+        ------
+        ImportError
+            without casadi: ``pip install "rbdae[handover]"``
+        ValueError
+            for an unknown parameter; from these functions, where a law is called
+        """
+        from rbdae.handover.casadi import CasadiModel
+
+        return CasadiModel(self, parameters)
+
+    def jax(self, parameters: bool | Sequence[str] = False) -> JaxModel:
+        """Pure functions of JAX, ``rhs`` and ``residual``, for jit, vmap, grad and diffrax.
+
+        They compute in double precision if you say ``jax.config.update("jax_enable_x64", True)`` before anything else.
+        What depends on the state is NaN, with its derivatives, where a guard of the recording does not hold.
+
+        Parameters
+        ----------
+        parameters : names of `parameters` that are p; True for all that can be
+
+        Raises
+        ------
+        ImportError
+            without jax: ``pip install "rbdae[handover]"``
+        ValueError
+            for an unknown parameter; from these functions, where a law is called
+        """
+        from rbdae.handover.jax import JaxModel
+
+        return JaxModel(self, parameters)
 
     # ------------------------------------------------------------ what a state means
 
