@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from rbdae.models.andrews import andrews as andrews
+from rbdae.models.arm6 import arm6 as arm6
 from rbdae.models.bricard import bricard as bricard
 from rbdae.models.chain import chain as chain
 from rbdae.models.chain import double_pendulum as double_pendulum
@@ -16,6 +17,7 @@ from rbdae.models.linked_bodies import linked_bodies as linked_bodies
 from rbdae.models.n_four_bar import n_four_bar as n_four_bar
 from rbdae.models.pendulum import cv_pendulum as cv_pendulum
 from rbdae.models.pendulum import pendulum as pendulum
+from rbdae.models.quick_return_shaper import quick_return_shaper as quick_return_shaper
 from rbdae.models.slider_crank import planar_slider_crank as planar_slider_crank
 from rbdae.models.slider_crank import spatial_slider_crank as spatial_slider_crank
 from rbdae.models.tops import bruels_cardona_top as bruels_cardona_top
@@ -66,6 +68,8 @@ MODELS: Final[dict[str, Entry]] = {
     "double_pendulum": Entry(double_pendulum, 1.0, "two hinged links from the horizontal"),
     "driven_pendulum": Entry(driven_pendulum, 2.0, "pendulum on a carriage that is driven along a rail (rheonomic)"),
     "chain": Entry(chain, 0.5, "ten links on ball joints from the horizontal"),
+    "quick_return_shaper": Entry(quick_return_shaper, 0.8, "shaper: crank, block, rocker, link, ram in two loops"),
+    "arm6": Entry(arm6, 0.5, "PUMA 560, six links on hinges, falls without motors"),
 }
 
 __all__ = ["MODELS", *MODELS]
