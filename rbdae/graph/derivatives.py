@@ -58,7 +58,7 @@ def tangents(graph: Graph, outputs: Sequence[int], seeds: Mapping[int, Mapping[i
             partials = [(~d, change) for d, change in seeds[k].items()]
         elif graph.nodes[k][0] != "select":
             partials = _partials(graph, k, slopes.__contains__)
-        elif not (partials := _of_one_number(graph, k, seeds)):
+        elif not (partials := _of_one_number(graph, k, seeds, slopes)):
             choices.add(k)
             partials = _partials(graph, k, slopes.__contains__)
         slope = dict[int, int]()
@@ -140,11 +140,13 @@ def _of_choice(graph: Graph, k: int, of: int, here: int, change: int) -> int:
     return graph.select(condition, *((change, here) if of == chosen else (here, change)))
 
 
-def _of_one_number(graph: Graph, k: int, seeds: Mapping[int, Mapping[int, int]]) -> list[tuple[int, int]]:
+def _of_one_number(
+    graph: Graph, k: int, seeds: Mapping[int, Mapping[int, int]], slopes: Slopes
+) -> list[tuple[int, int]]:
     """`_partials` of a choice between functions of the number that it depends on: the choice of their derivatives."""
     _, condition, *sides = graph.nodes[k]
     kind, t = graph.nodes[condition][:2]
-    if kind not in CONDITIONS or any(j != t and j in seeds for j in graph.needed(sides, {t})):
+    if kind not in CONDITIONS or t not in slopes or any(j != t and j in seeds for j in graph.needed(sides, {t})):
         return []
     zero = graph.const(0.0)
     one, other = tangents(graph, sides, {t: {0: graph.const(1.0)}})

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from textwrap import wrap
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._version import __version__
 from rbdae.graph.graph import CONDITIONS, operands
 from rbdae.handover.recorded import Function, Handed, walk
@@ -45,11 +47,11 @@ _LONGEST = 60
 """Characters of an expression that is written where it is used."""
 
 _TAKEN = frozenset(
-    re.findall(
-        r"\w+",
-        "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-        "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main "
-        "t y yd c u p out yn jn",
+    re.split(
+        " ",
+        "auto break case char const continue default do double else enum extern float for goto if inline int long "
+        "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
+        "main t y yd c u p out yn jn",
     )
 )
 """Words that are no names of unknowns: those of the language, of its library and of our arguments."""
@@ -156,44 +158,90 @@ def _quoted(text: str) -> str:
     return f'"{safe}"'
 
 
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "ida": ("residual", "jacobian"),
+    "cvode": ("rhs", "rhs_jacobian"),
+    "plain": ("residual", "jacobian", "rhs", "rhs_jacobian"),
+}
+"""What there is for a solver of a kind."""
+
+_SAYS = {
+    "residual": "The residual F(t, y, yd)",
+    "jacobian": "dF/dy + c dF/dyd, the entries of its pattern",
+    "rhs": "The right-hand side, yd = f(t, y)",
+    "rhs_jacobian": "df/dy, the entries of its pattern",
+}
+
+_DENSE = """/* Entries of a pattern to a matrix with so many rows, column by column; its other entries are 0. */
+void {0}_dense(int rows, int columns, const RBDAE_INDEX *row, const RBDAE_INDEX *pointer, const double *data,
+               double *out) {{
+    for (int k = 0; k < rows * columns; k++) out[k] = 0.0;
+    for (int j = 0; j < columns; j++)
+        for (RBDAE_INDEX k = pointer[j]; k < pointer[j + 1]; k++) out[rows * j + row[k]] = data[k];
+}}"""
+
+
+def functions_of(problem: Any, kind: str) -> list[str]:
+    """The functions for a solver of a kind. Raises ValueError for another one, and for a right-hand side of a DAE."""
+    if kind not in KINDS:
+        raise _check.unknown("kind", kind, KINDS)
+    explicit = problem.kind == "ode"
+    if kind == "cvode" and not explicit:
+        raise ValueError(
+            f"c_source: {problem.formulation} is a DAE and has no right-hand side; take kind='ida', or index-0, "
+            "null-space or hamiltonian-eliminated"
+        )
+    return [name for name in KINDS[kind] if explicit or not name.startswith("rhs")]
+
+
 def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
-    """The file: tables, then the functions by their names."""
-    problem = handed.problem
-    names = identifiers(problem.labels)
-    form, n, jacobian = problem.workspace.settings.formulation, problem.n, handed.function(handed.jacobian)
-    pattern = jacobian.pattern
-    assert pattern is not None
-    says = f"{prefix}: {form.name}, {form.summary}, {form.source}. {n} unknowns, {problem.n_equations} equations"
+    """The file: tables, then the functions by their names. Its names begin with the prefix."""
+    problem, names = handed.problem, identifiers(handed.problem.labels)
+    form, n, (prefix,) = problem.workspace.settings.formulation, problem.n, identifiers([prefix])
+    size = [
+        f"{prefix}_N = {n}",
+        f"{prefix}_EQUATIONS = {problem.n_equations}",
+        f"{prefix}_INPUTS = {len(handed.inputs)}",
+    ]
     parts = [
-        comment(f"{says}. Written by rbdae {__version__}; SI units."),
-        "#include <math.h>",
+        comment(
+            f"{prefix}: {form.name}, {form.summary}, {form.source}; rotations by {problem.rotation}, "
+            f"velocities {problem.velocity}. {n} unknowns, {problem.n_equations} equations. Written by rbdae "
+            f"{__version__}; SI units."
+        ),
+        "#include <math.h>\n\n#ifndef RBDAE_INDEX\n#define RBDAE_INDEX int /* or long long, for 64 bits */\n#endif",
         comment("Functions return 0, or 1 where the results mean nothing: a guard does not hold."),
-        f"enum {{ {prefix}_N = {n}, {prefix}_EQUATIONS = {problem.n_equations}, {prefix}_NNZ = {len(pattern.rows)}, "
-        f"{prefix}_INPUTS = {len(handed.inputs)} }};",
+        f"enum {{ {', '.join(size)} }};",
         table("char *", f"{prefix}_labels", problem.labels),
         comment("The start, and which unknowns have rates: 1; multipliers and algebraic unknowns have none: 0."),
         f"const double {prefix}_t0 = {float(problem.t0)!r};",
         table("double", f"{prefix}_y0", problem.y0),
         table("double", f"{prefix}_yd0", problem.yd0),
         table("int", f"{prefix}_differential", problem.differential),
+        comment("Unknowns that a BDF code does not test: 1, for an absolute tolerance of 1e10 ([HW96] section VII.3)."),
+        table("int", f"{prefix}_untested", (problem.variable_index >= 2) | ~(problem.differential | problem.algebraic)),
         comment("Hairer's classes of the unknowns of a DAE: 1, 2, 3; 0 for an ODE."),
         table("int", f"{prefix}_variable_index", problem.variable_index),
-        comment("The pattern of the Jacobian, compressed columns: rows of the entries, and where each column begins."),
-        table("int", f"{prefix}_rows", pattern.rows),
-        table("int", f"{prefix}_pointers", pattern.pointers(n)),
     ]
-    if handed.inputs:
-        parts += [
-            table("char *", f"{prefix}_inputs", handed.inputs),
-            table("double", f"{prefix}_u0", handed.inputs.values()),
-        ]
-    parts += [function_text(f"{prefix}_{name}", handed.function(name), names, _SAYS[name]) for name in functions]
-    return "\n\n".join(parts) + "\n"
+    for what, numbers in (("inputs", handed.inputs),):
+        if numbers:
+            parts += [table("char *", f"{prefix}_{what}", numbers)]
+            parts += [table("double", f"{prefix}_{what}0", numbers.values())]
+    for name in functions:
+        function = handed.function(name)
+        if function.pattern is not None:
+            parts += [
+                comment(f"The pattern of {name}, compressed columns: rows of its entries, and where columns begin."),
+                f"enum {{ {prefix}_{name}_NNZ = {len(function.outputs)} }};",
+                table("RBDAE_INDEX", f"{prefix}_{name}_rows", function.pattern.rows),
+                table("RBDAE_INDEX", f"{prefix}_{name}_pointers", function.pattern.pointers(n)),
+            ]
+        parts.append(function_text(f"{prefix}_{name}", function, names, _SAYS[name]))
+    return "\n\n".join([*parts, _DENSE.format(prefix)]) + "\n"
 
 
-_SAYS = {
-    "residual": "The residual F(t, y, yd)",
-    "jacobian": "dF/dy + c dF/dyd, the entries of the pattern",
-    "rhs": "The right-hand side, yd = f(t, y)",
-    "rhs_jacobian": "df/dy, the entries of the pattern",
-}
+def write(problem: Any, path: str | Path, kind: str) -> Path:
+    """`rbdae.Problem.c_source`."""
+    path = Path(path)
+    path.write_text(source(Handed(problem), path.stem, functions_of(problem, kind)))
+    return path

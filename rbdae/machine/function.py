@@ -80,6 +80,11 @@ class MachineFunction:
         self.errors = errors
         self._calls = tuple(calls)  # others that it calls, with a `check` of their own errors
 
+    def at(self, t: float, y: Vec, out: Vec) -> None:
+        """Fill `out` at (t, y). Raises as `check`; without an error, what cannot be had is left as it was."""
+        if PROTOTYPE(self.address)(self.context, t, address_of(y), None, 0.0, address_of(out)) != 0:
+            self.check()
+
     def check(self) -> None:
         """Raise what a Python function behind it has raised, if anything; a call that does not return 0 asks for it."""
         if self.errors:

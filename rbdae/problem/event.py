@@ -12,9 +12,9 @@ from typing import Any, TypeAlias, TypeGuard, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Vec, address_of
+from rbdae._arrays import Vec
 from rbdae._frozen import fill, refuse_copies
-from rbdae.machine.function import PROTOTYPE, MachineFunction
+from rbdae.machine.function import MachineFunction
 from rbdae.machine.loops.events import followed
 from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, Reader, in_turn, memory, reader
 from rbdae.problem.interpretation import Interpretation
@@ -203,12 +203,9 @@ class EventGroup:
         return self._known[2]
 
     def _read(self, t: float, y: Vec) -> Vec:
-        out = np.empty(2 * self.n)
+        out = np.full(2 * self.n, np.nan)
         if self.machine is not None:
-            machine = self.machine
-            if PROTOTYPE(machine.address)(machine.context, t, address_of(y), None, 0.0, address_of(out)) != 0:
-                machine.check()
-                out[:] = np.nan
+            self.machine.at(t, y, out)
             return out
         measures = Measures(self._view, np.array([t]), y[None], True)
         numbers = [0.0 if each is None else measures.value(*each) for each in (*self._found, *self._rates)]

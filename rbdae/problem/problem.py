@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, final
 
@@ -589,6 +590,29 @@ class Problem(Solvable):
             for an unknown name, a number that a body, joint or force cannot have, and a start that cannot be consistent
         """
         return self.again(self, changed(self.system, values))
+
+    # ------------------------------------------------------------ models in other languages
+
+    def c_source(self, path: str | Path, *, kind: str = "plain") -> Path:
+        """Write the equations to a C99 file that needs math.h alone, and return its path.
+
+        It has the residual F(t, y, yd) and dF/dy + c dF/dyd, of an ODE also the right-hand side and its Jacobian, with
+        their patterns, start, classes of unknowns, and inputs; names begin with that of the file. docs/handover.md has
+        programs around it.
+
+        Parameters
+        ----------
+        path : of the file, such as ``"crane.c"``
+        kind : ``"ida"`` or ``"cvode"`` for the functions that these take, ``"plain"`` for all
+
+        Raises
+        ------
+        ValueError
+            where a law is called in Python, and for a right-hand side of a DAE
+        """
+        from rbdae.handover.c import write
+
+        return write(self, path, kind)
 
     # ------------------------------------------------------------ what a state means
 

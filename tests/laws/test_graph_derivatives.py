@@ -129,3 +129,24 @@ def test_a_narrow_place_between_many_inputs_and_outputs_is_crossed_once():
     wanted = np.outer(by_waist, np.cos(y)) - np.diag(np.exp(s) * s * np.sin(s * y))
     found = np.reshape(inside.evaluate(graph, places, {"y": y}, []), (n, n))
     assert np.allclose(found, wanted, rtol=0.0, atol=1e-12 * np.abs(wanted).max())
+
+
+def test_a_choice_by_a_number_is_differentiated_by_it():
+    """A coefficient of |y|^2 has one more choice, not one for each of y; and none where that number stays."""
+    graph, n = Graph(), 6
+    y, zero = inputs_of(graph, "y", n), graph.const(0.0)
+    t = zero
+    for node in y:
+        t = graph.add(t, graph.mul(node, node))
+    small = graph.condition("<", t, graph.const(1.0))
+    chosen = graph.select(small, graph.function("exp", t), graph.function("sqrt", t))
+    (row,) = jacobian(graph, [chosen], y)
+    nodes = [row[k] for k in range(n)]
+    assert sum(graph.nodes[k][0] == "select" for k in graph.needed(nodes)) == 1
+    for scale in (0.1, 1.0):
+        at = scale * np.linspace(0.5, 1.5, n)
+        s = at @ at
+        wanted = 2.0 * at * (np.exp(s) if s < 1.0 else 0.5 / np.sqrt(s))
+        assert inside.evaluate(graph, nodes, {"y": at}, []) == pytest.approx(wanted, rel=1e-14)
+    other = graph.node("input", "other", 0)
+    assert jacobian(graph, [graph.mul(chosen, other)], [other]) == [{0: chosen}]

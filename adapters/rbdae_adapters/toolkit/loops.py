@@ -19,7 +19,6 @@ from rbdae.machine.loops import memory, watching
 from rbdae.machine.loops.host import Loop
 from rbdae.machine.quantity_events import in_turn
 from rbdae.problem.contract import CompiledWatch
-from rbdae.problem.event import EventGroup
 from rbdae_adapters.toolkit.events import Dense, Events, GaveUp, Step, nan, value_of
 from rbdae_adapters.toolkit.recorder import MAX_STALLED, AbstractStepper, Recorder, drive
 
@@ -312,23 +311,20 @@ class EventWatch:
         self.n_measured = self._first + 2 * self.n_events
         self.stopped: float | None = None
         self._looked = 0
-        self._group = _together(request)
         self.measure = self._measure(request, len(y0))
         self.memory = np.zeros(watching.size(self.n_measured))
         self._own = places = watching.places(self.memory, self.n_measured)
         if base is not None:
             theirs = watching.places(base.memory, self._first)
             places.low[: self._first], places.high[: self._first] = theirs.low, theirs.high
-        if self._group is None:
-            values = [value_of(event, request.t0, y0) for event in self.events.each]
-        else:  # in one call
-            values = self._numbers(self._group.at(request.direction * request.t0, y0)[: self.n_events], request.t0)
-        places.values[self._first :] = 2 * values
+        places.values.fill(np.nan)
+        self.measure.at(request.direction * request.t0, y0, places.values)
+        self._numbers(places.values, request.t0)
         self.bound()
 
-    def _numbers(self, values: Vec, t: float) -> list[float]:
-        """Values of the events; NaN raises `GaveUp`."""
-        out: list[float] = values.tolist()
+    def _numbers(self, measured: Vec, t: float) -> list[float]:
+        """Values of the events among all measures; NaN raises `GaveUp`."""
+        out: list[float] = measured[self._first : self._first + self.n_events].tolist()
         for event, value in zip(self.events.each, out, strict=True):
             if value != value:
                 raise nan(event, t)
@@ -343,7 +339,7 @@ class EventWatch:
             out[:] = values + reaches
 
         shapes = {"y": (n,), "out": (2 * self.n_events,)}
-        together = trampoline(asked, "tyo", shapes) if self._group is None else self._group.machine
+        together = _together(request) or trampoline(asked, "tyo", shapes)
         if self._base is None:
             return together
         # the switch comes last: if its measures cannot be computed it is asked, and the events are available
@@ -382,16 +378,17 @@ class EventWatch:
 
     def _found(self, one: LoopRun) -> tuple[float, Vec] | None:
         k, n, loop, events = self._first, self.n_events, one.loop, self.events
-        before, after = self._own.before[k : k + n].tolist(), self._numbers(self._own.values[k : k + n], loop.t)
+        before, after = self._own.before[k : k + n].tolist(), self._numbers(self._own.values, loop.t)
         measured = self._own.values[k + n :].tolist()
         reach = [None if event.group is None else measured[i] for i, event in enumerate(events.each)]
         return events.find(Step(loop.t, loop.y.copy(), one.interpolant), loop.began, before, after, reach)
 
 
-def _together(request: Request) -> EventGroup | None:
-    """The group that all events are, if a machine function has their values, then their reaches."""
+def _together(request: Request) -> MachineFunction | None:
+    """The one machine function that has the values of all events, then their reaches; None if there is none."""
     found = [(getattr(event, "group", None), getattr(event, "place", 0)) for event in request.events]
-    group: EventGroup | None = found[0][0]
-    if group is None or group.machine is None or found != [(group, k) for k in range(group.n)]:
+    group = found[0][0]
+    if group is None or found != [(group, k) for k in range(group.n)]:
         return None
-    return group
+    machine: MachineFunction | None = group.machine
+    return machine
