@@ -29,7 +29,7 @@ _FORMS: dict[str, tuple[str, int, int, int]] = {
     "sub": ("{} - {}", _SUM, _SUM, _PRODUCT),
     "mul": ("{} * {}", _PRODUCT, _PRODUCT, _ATOM),
     "neg": ("-{}", _SUM, _PRODUCT, _PRODUCT),
-    "rcp": ("1.0 / {}", _PRODUCT, _ATOM, _ATOM),
+    "rcp": ("{one} / {}", _PRODUCT, _ATOM, _ATOM),
     "not": ("!{}", _ATOM, _ATOM, _ATOM),
     "select": ("{} ? {} : {}", _OTHER, _SUM, _SUM),
     **{kind: (f"{{}} {kind} {{}}", _OTHER, _SUM, _SUM) for kind in CONDITIONS},
@@ -57,14 +57,15 @@ _TAKEN = frozenset(
 """Words that are no names of unknowns: those of the language, of its library and of our arguments."""
 
 
-def identifiers(names: Iterable[str]) -> list[str]:
-    """C identifiers for names, each another one."""
+def identifiers(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+    """C identifiers for names, each another one; none is a word of C or of those that are taken."""
+    no_names = _TAKEN.union(taken)
     out: dict[str, None] = {}
     for name in names:
         base = re.sub(r"\W", "_", name, flags=re.ASCII).strip("_") or "x"
         base = f"x{base}" if base[0].isdigit() else base
         free = (each for k in range(1, 1_000_000) if (each := base if k == 1 else f"{base}_{k}") not in out)
-        out[next(each for each in free if each not in _TAKEN and not re.fullmatch(r"v\d+|j\d|y\d", each))] = None
+        out[next(each for each in free if each not in no_names and not re.fullmatch(r"v\d+|j\d|y\d", each))] = None
     return list(out)
 
 
@@ -79,12 +80,26 @@ class Expression(NamedTuple):
         return self.text if self.holds >= holds else f"({self.text})"
 
 
+class Dialect(NamedTuple):
+    """What differs in languages that are nearly C: the type of numbers, how one is written, what stands before a
+    function, and whether it returns the number of the guard that does not hold, from 1."""
+
+    real: str = "double"
+    literal: str = "{}"
+    qualifier: str = ""
+    numbered: bool = False
+
+
+C99 = Dialect()
+
+
 @final
 class Printer:
     """The statements of one function, a `Target`. `names` are those of y, by their places."""
 
-    def __init__(self, function: Function, names: Sequence[str]) -> None:
+    def __init__(self, function: Function, names: Sequence[str], dialect: Dialect = C99) -> None:
         self.statements: list[str] = []
+        self._dialect, self._guards = dialect, 0
         self.read: dict[int, str] = {}  # of y
         self._names, nodes = names, function.graph.nodes
         self._uses = Counter(j for k in function.order for j in operands(nodes[k]))
@@ -92,7 +107,8 @@ class Printer:
 
     def number(self, x: float) -> Expression:
         """A constant, to the last bit."""
-        return Expression(f"{x!r}" if np.isfinite(x) else ("NAN" if x != x else "HUGE_VAL"), _ATOM if x >= 0 else _SUM)
+        written = f"{x!r}" if np.isfinite(x) else "NAN" if x != x else "HUGE_VAL" if x > 0 else "-HUGE_VAL"
+        return Expression(self._dialect.literal.format(written), _ATOM if x >= 0 else _SUM)
 
     def input(self, name: str, place: int) -> Expression:
         """A number of t, c, y, yd, u, p."""
@@ -107,34 +123,35 @@ class Printer:
         """An expression, or the name of what has it."""
         if kind in _FORMS:
             form, holds, first, other = _FORMS[kind]
-            text = form.format(*(x.within(other if k else first) for k, x in enumerate(of)))
+            parts = (x.within(other if k else first) for k, x in enumerate(of))
+            text = form.format(*parts, one=self._dialect.literal.format("1.0"))
         else:
             text, holds = f"{_FUNCTIONS.get(kind, kind)}({', '.join(x.text for x in of)})", _ATOM
         if self._uses[node] < 2 and len(text) < _LONGEST and kind not in CONDITIONS:
             return Expression(text, holds)
-        self.statements.append(f"const {'int' if kind in CONDITIONS or kind == 'not' else 'double'} v{node} = {text};")
+        type_ = "int" if kind in CONDITIONS or kind == "not" else self._dialect.real
+        self.statements.append(f"const {type_} v{node} = {text};")
         return Expression(f"v{node}")
 
     def guard(self, condition: Expression, wanted: bool) -> None:
         """Return where it does not hold."""
-        self.statements.append(f"if ({'!' if wanted else ''}{condition.within(_ATOM)}) return 1;")
+        self._guards += 1
+        code = self._guards if self._dialect.numbered else 1
+        self.statements.append(f"if ({'!' if wanted else ''}{condition.within(_ATOM)}) return {code};")
 
 
-_ARGUMENTS = {"t": "double t", "y": "const double *y", "yd": "const double *yd", "c": "double c"}
-
-
-def function_text(name: str, function: Function, names: Sequence[str], says: str, qualifier: str = "") -> str:
+def function_text(name: str, function: Function, names: Sequence[str], says: str, dialect: Dialect = C99) -> str:
     """A function ``int name(t, y, ..., u, p, out)`` with a comment."""
-    printer = Printer(function, names)
+    printer, real = Printer(function, names, dialect), dialect.real
     results = walk(function, printer)
-    arguments = ", ".join([*(_ARGUMENTS[x] for x in function.arguments), "const double *u", "const double *p"])
-    body = [f"const double {own} = y[{place}];" for place, own in sorted(printer.read.items())]
+    arguments = ", ".join(f"{real} {x}" if x in "tc" else f"const {real} *{x}" for x in (*function.arguments, *"up"))
+    body = [f"const {real} {own} = y[{place}];" for place, own in sorted(printer.read.items())]
     body += printer.statements
     body += [f"out[{i}] = {x.text};" for i, x in enumerate(results)]
     text = "\n".join(body)
-    unused = [x for x in (*function.arguments, "u", "p") if not re.search(rf"\b{x}\b", text)]
+    unused = [x for x in (*function.arguments, *"up") if not re.search(rf"\b{x}\b", text)]
     body = [*(f"(void){x};" for x in unused), *body, "return 0;"]
-    head = f"{qualifier}int {name}({arguments}, double *out) {{"
+    head = f"{dialect.qualifier}int {name}({arguments}, {real} *out) {{"
     about = comment(f"{says}: {function.n_operations} operations.")
     return "\n".join([about, head, *(f"    {line}" for line in body), "}"])
 

@@ -614,6 +614,21 @@ class Problem(Solvable):
 
         return write(self, path, kind)
 
+    def cuda_source(self, path: str | Path) -> Path:
+        """Write the right-hand side of an ODE form as CUDA C++ with a loop for many runs at once, and return its path.
+
+        DOPRI5 in every thread, as ``"rbdae:dopri5"`` steps; one file for nvcc, NVRTC, or g++ on the host.
+        docs/handover-cuda.md has the call.
+
+        Raises
+        ------
+        ValueError
+            for a DAE, and where a law is called in Python
+        """
+        from rbdae.handover.cuda import write
+
+        return write(self, path)
+
     # ------------------------------------------------------------ what a state means
 
     natural = _by_time(Interpretation.natural)
