@@ -51,7 +51,9 @@ def source(handed: Handed) -> str:
     numbers = _numbers()
     names = identifiers(problem.labels, [*_WORDS, *CODES, *re.findall(r"#define (\w+)", numbers + loop)])
     form = problem.workspace.settings.formulation
-    says = f"{form.name}, {form.summary}, {form.source}. {problem.n} unknowns. Written by rbdae {__version__}; SI units."
+    says = (
+        f"{form.name}, {form.summary}, {form.source}. {problem.n} unknowns. Written by rbdae {__version__}; SI units."
+    )
     codes = "\n".join(f"    {name} = {k}, /* {what} */" for k, (name, what) in enumerate(CODES.items(), 1))
     sizes = f"enum {{ N = {problem.n}, U = {len(handed.inputs)}, P = 0, STAGES = {DOPRI5.end} }};"
     parts = [comment(says), comment("Unknowns: " + ", ".join(problem.labels))]

@@ -85,8 +85,8 @@ def model_reference(name: str) -> ModelReference:
         away = apart(_run(first.at(first.t0, y), "rbdae:dop853", times))
         growth = np.maximum(growth, away / away[0])
     moving = ("position", "orientation", "velocity", "angular_velocity")
-    rows = [np.array([getattr(state, what) for state in exact[1:]]) for what in moving]
-    return ModelReference(name, first, times[1:], one.y[1:], *rows, apart(other)[1:], growth[1:])
+    rows = {what: np.array([getattr(state, what) for state in exact[1:]]) for what in moving}
+    return ModelReference(name, first, times[1:], one.y[1:], **rows, agreement=apart(other)[1:], growth=growth[1:])
 
 
 def _run(problem: Problem, solver: str, times: Vec) -> Solution:
