@@ -25,7 +25,8 @@ residual, Jacobian, patterns, start, classes of the unknowns; of ODE forms also 
 - `differential`: 1 where the rate of an unknown appears; `variable_index`: Hairer's classes 1, 2, 3, of an ODE 0
 - `rows`, `pointers`: the pattern of dF/dy + c dF/dyd in compressed columns
 - `reference_t` (20,), `reference_y` (20, n): the motion in these unknowns, NaN for integrals of multipliers
-- `reference_position`, `reference_orientation` (20, bodies, ..): centres of mass, quaternions (scalar first), in space
+- `reference_position`, `reference_velocity` (20, bodies, 3): of the centres of mass, in space; `reference_orientation`
+  (20, bodies, 4): unit quaternions, scalar first; `reference_angular_velocity` (20, bodies, 3), in the body frames
 - `agreement` (20,): relative errors of the reference beside another form and method; digits beyond them mean nothing
 - `growth` (20,): by how much small errors of the start have grown, so that a code cannot be better
 
@@ -79,7 +80,8 @@ def _files(folder: Path, entry: Entry, form: str) -> str:
 
 def _archive(problem: Any, reference: Any) -> dict[str, Any]:
     own = {what: getattr(problem, what) for what in ("t0", "y0", "yd0", "labels", "differential", "variable_index")}
-    found = {f"reference_{what}": getattr(reference, what) for what in ("t", "position", "orientation")}
+    moving = ("t", "position", "orientation", "velocity", "angular_velocity")
+    found = {f"reference_{what}": getattr(reference, what) for what in moving}
     pattern = {"rows": problem.sparsity.indices, "pointers": problem.sparsity.indptr}
     motion = {"reference_y": reference.unknowns(problem), "agreement": reference.agreement, "growth": reference.growth}
     return own | pattern | found | motion
