@@ -43,8 +43,10 @@ _FUNCTIONS = {
 }  # fmt: skip
 """Functions that C calls by another name."""
 
-_LONGEST = 60
-"""Characters of an expression that is written where it is used."""
+_LONGEST, _PART = 60, 500
+"""Characters of an expression that is written where it is used; statements of one function."""
+
+_DEFINED, _NAMES = re.compile(r"const \w+ (v\d+) ="), re.compile(r"[A-Za-z_]\w*")
 
 _TAKEN = frozenset(
     re.split(
@@ -141,19 +143,51 @@ class Printer:
 
 
 def function_text(name: str, function: Function, names: Sequence[str], says: str, dialect: Dialect = C99) -> str:
-    """A function ``int name(t, y, ..., u, p, out)`` with a comment."""
+    """A function ``int name(t, y, ..., u, p, out)`` with a comment. A long one is made of parts, which hand numbers on
+    in an array: the time of compilers grows faster than the length of a function."""
     printer, real = Printer(function, names, dialect), dialect.real
     results = walk(function, printer)
     arguments = ", ".join(f"{real} {x}" if x in "tc" else f"const {real} *{x}" for x in (*function.arguments, *"up"))
-    body = [f"const {real} {own} = y[{place}];" for place, own in sorted(printer.read.items())]
-    body += printer.statements
-    body += [f"out[{i}] = {x.text};" for i, x in enumerate(results)]
-    text = "\n".join(body)
-    unused = [x for x in (*function.arguments, *"up") if not re.search(rf"\b{x}\b", text)]
-    body = [*(f"(void){x};" for x in unused), *body, "return 0;"]
-    head = f"{dialect.qualifier}int {name}({arguments}, {real} *out) {{"
-    about = comment(f"{says}: {function.n_operations} operations.")
-    return "\n".join([about, head, *(f"    {line}" for line in body), "}"])
+    statements = printer.statements + [f"out[{i}] = {x.text};" for i, x in enumerate(results)]
+    parts = [statements[k : k + _PART] for k in range(0, len(statements), _PART)] or [[]]
+    kept = _handed_on(parts) if len(parts) > 1 else {}
+    of_y = {own: f"const {real} {own} = y[{place}];" for place, own in printer.read.items()}
+    passed, texts = ", ".join([*function.arguments, *"up", "out", "w"]), list[str]()
+    for k, part in enumerate(parts):
+        used, stored = set(_NAMES.findall("\n".join(part))), list[str]()
+        body = [line for own, line in of_y.items() if own in used]
+        for statement in part:
+            defined = _DEFINED.match(statement)
+            stored.append(statement)
+            if defined and defined[1] in kept:
+                stored.append(f"w[{kept[defined[1]]}] = {defined[1]};")
+                used.discard(defined[1])
+        body += [f"const {real} {v} = w[{kept[v]}];" for v in sorted(used & kept.keys())]
+        body += stored
+        known = set(_NAMES.findall("\n".join(body)))
+        work = ["w"] if kept else []
+        body = [f"(void){x};" for x in (*function.arguments, *"up", *work) if x not in known] + body
+        more, own = (f", {real} *w", f"{name}_part{k}") if kept else ("", name)
+        if kept and "out" not in known:
+            body.insert(0, "(void)out;")
+        texts.append(_block(f"{dialect.qualifier}int {own}({arguments}, {real} *out{more})", [*body, "return 0;"]))
+    if kept:
+        calls = [f"if ((bad = {name}_part{k}({passed}))) return bad;" for k in range(len(parts))]
+        head = f"{dialect.qualifier}int {name}({arguments}, {real} *out)"
+        texts.append(_block(head, [f"{real} w[{len(kept)}];", "int bad;", *calls, "return 0;"]))
+    return "\n".join([comment(f"{says}: {function.n_operations} operations."), *texts])
+
+
+def _block(head: str, body: Iterable[str]) -> str:
+    return "\n".join([f"{head} {{", *(f"    {line}" for line in body), "}"])
+
+
+def _handed_on(parts: Sequence[Sequence[str]]) -> dict[str, int]:
+    """The values that later parts read, with their places in the array."""
+    part_of = {found[1]: k for k, part in enumerate(parts) for line in part if (found := _DEFINED.match(line))}
+    read = ((v, k) for k, part in enumerate(parts) for line in part for v in _NAMES.findall(line))
+    later = dict.fromkeys(v for v, k in read if part_of.get(v, k) != k)
+    return {v: i for i, v in enumerate(later)}
 
 
 def comment(text: str) -> str:
@@ -164,10 +198,11 @@ def comment(text: str) -> str:
 
 def table(kind: str, name: str, values: Any) -> str:
     """An array; one with nothing in it has a 0, which C wants."""
-    written = [repr(float(x)) if kind == "double" else str(int(x)) if kind != "char *" else _quoted(x) for x in values]
-    body = "\n".join(wrap(", ".join(written or ["0"]), 110, break_long_words=False, break_on_hyphens=False))
+    write = {"double": lambda x: repr(float(x)), "char *": _quoted}.get(kind, lambda x: str(int(x)))
+    written = [write(x) for x in values] or ["0"]
+    lines = [", ".join(written[k : k + 6]) for k in range(0, len(written), 6)]
     qualifier = "const char *const" if kind == "char *" else f"const {kind}"
-    return f"{qualifier} {name}[{max(len(written), 1)}] = {{\n{body}\n}};"
+    return "\n".join([f"{qualifier} {name}[{len(written)}] = {{", ",\n".join(f"    {line}" for line in lines), "};"])
 
 
 def _quoted(text: str) -> str:
