@@ -30,8 +30,9 @@ residual, Jacobian, patterns, start, classes of the unknowns; of ODE forms also 
 - `agreement` (20,): relative errors of the reference beside another form and method; digits beyond them mean nothing
 - `growth` (20,): by how much small errors of the start have grown, so that a code cannot be better
 
-Forms: index-3, index-2, index-1, ggl and hiller-anantharaman are DAEs, index-0 and null-space ODEs. C functions
-return 1 where a guard does not hold: this happens where a null-space form would take other independent velocities.
+Forms: index-3, index-2, index-1, ggl and hiller-anantharaman are DAEs, of index 1 where a model has no constraints;
+index-0 and null-space are ODEs. C functions return 1 where a guard does not hold: this happens where a null-space form
+would take other independent velocities.
 """
 
 
