@@ -42,10 +42,12 @@ def compiled(source: Path, dtype: type, compiler: tuple[str, ...] = HOST) -> cty
 
 
 def run(library, y0, t_end, tolerance, *, u=(), p=(), first_step=0.0, max_steps=10_000):
-    """Final states (N, n), times reached (n,), and (4, n): codes, reasons, accepted and rejected steps; y0 is (N, n)."""
+    """Ends of n runs from 0 to t_end: states (N, n), times reached (n,), and (4, n) codes, reasons, accepted and
+    rejected steps. Starts y0 are (N, n); inputs u and parameters p have a column for each run, too."""
     dtype, n = y0.dtype, y0.shape[1]
-    arrays = [np.ascontiguousarray(x, dtype) for x in (y0, u, p)]
-    arrays += [np.empty_like(arrays[0]), np.empty(n, dtype), np.zeros((4, n), np.int32), np.full(len(y0), tolerance, dtype)]
+    y0, u, p = (np.ascontiguousarray(x, dtype) for x in (y0, u, p))
+    ends = np.empty_like(y0), np.empty(n, dtype), np.zeros((4, n), np.int32)
+    arrays = y0, u, p, *ends, np.full(len(y0), tolerance, dtype)
     real = ctypes.c_float if dtype == np.float32 else ctypes.c_double
 
     class Ensemble(ctypes.Structure):  # as in the file
@@ -59,7 +61,7 @@ def run(library, y0, t_end, tolerance, *, u=(), p=(), first_step=0.0, max_steps=
     asked = Ensemble(n, *(x.ctypes.data for x in arrays), 0.0, t_end, tolerance, first_step, max_steps)
     if error := library.ensemble(ctypes.byref(asked)):
         raise RuntimeError(f"the loop returned {error}: -1 is an end before the start, others are errors of CUDA")
-    return arrays[3:6]
+    return ends
 
 
 def starts(problem: rbdae.Problem, n: int) -> np.ndarray:
@@ -82,7 +84,7 @@ def measured(n: int = 10_000, t_end: float = 1.0, tolerance: float = 1e-7):
             library = compiled(source, dtype, CARD if name else HOST)
             run(library, y0[:, :100].astype(dtype), t_end, tol)  # the card wakes up
             began = time.perf_counter()
-            y, t, info = out[dtype] = run(library, y0.astype(dtype), t_end, tol)
+            _, t, info = out[dtype] = run(library, y0.astype(dtype), t_end, tol)
             took = 1e3 * (time.perf_counter() - began)
             print(f"{np.dtype(dtype).name}, tolerance {tol:g}: {n} runs in {took:.1f} ms with copies")
             for code, (word, what) in enumerate(CODES.items(), 1):

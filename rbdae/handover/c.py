@@ -83,13 +83,14 @@ class Expression(NamedTuple):
 
 
 class Dialect(NamedTuple):
-    """What differs in languages that are nearly C: the type of numbers, how one is written, what stands before a
-    function, and whether it returns the number of the guard that does not hold, from 1."""
+    """Differences of languages that are nearly C: the type of numbers, how one is written, what stands before a
+    function, whether it returns the number of the guard that does not hold, from 1, and a word for results."""
 
     real: str = "double"
     literal: str = "{}"
     qualifier: str = ""
     numbered: bool = False
+    restrict: str = "restrict "
 
 
 C99 = Dialect()
@@ -106,6 +107,13 @@ class Printer:
         self._names, nodes = names, function.graph.nodes
         self._uses = Counter(j for k in function.order for j in operands(nodes[k]))
         self._uses.update([*function.outputs, *function.guards, *function.guards])
+        self._places: dict[int, list[int]] = {}
+        for i, node in enumerate(function.outputs):
+            self._places.setdefault(node, []).append(i)
+
+    def left(self, results: Sequence[Expression], outputs: Sequence[int]) -> list[str]:
+        """The statements for results that are no operations."""
+        return [f"out[{i}] = {results[i].text};" for i, node in enumerate(outputs) if node in self._places]
 
     def number(self, x: float) -> Expression:
         """A constant, to the last bit."""
@@ -129,11 +137,16 @@ class Printer:
             text = form.format(*parts, one=self._dialect.literal.format("1.0"))
         else:
             text, holds = f"{_FUNCTIONS.get(kind, kind)}({', '.join(x.text for x in of)})", _ATOM
-        if self._uses[node] < 2 and len(text) < _LONGEST and kind not in CONDITIONS:
-            return Expression(text, holds)
+        if self._uses[node] < 2 and (node in self._places or (len(text) < _LONGEST and kind not in CONDITIONS)):
+            return self._stored(node, Expression(text, holds))
         type_ = "int" if kind in CONDITIONS or kind == "not" else self._dialect.real
         self.statements.append(f"const {type_} v{node} = {text};")
-        return Expression(f"v{node}")
+        return self._stored(node, Expression(f"v{node}"))
+
+    def _stored(self, node: int, value: Expression) -> Expression:
+        """A value, which goes to its places in the results at once: few of them wait for the end."""
+        self.statements += [f"out[{i}] = {value.text};" for i in self._places.pop(node, ())]
+        return value
 
     def guard(self, condition: Expression, wanted: bool) -> None:
         """Return where it does not hold."""
@@ -148,7 +161,7 @@ def function_text(name: str, function: Function, names: Sequence[str], says: str
     printer, real = Printer(function, names, dialect), dialect.real
     results = walk(function, printer)
     arguments = ", ".join(f"{real} {x}" if x in "tc" else f"const {real} *{x}" for x in (*function.arguments, *"up"))
-    statements = printer.statements + [f"out[{i}] = {x.text};" for i, x in enumerate(results)]
+    statements = printer.statements + printer.left(results, function.outputs)
     parts = [statements[k : k + _PART] for k in range(0, len(statements), _PART)] or [[]]
     kept = _handed_on(parts) if len(parts) > 1 else {}
     of_y = {own: f"const {real} {own} = y[{place}];" for place, own in printer.read.items()}
@@ -170,10 +183,14 @@ def function_text(name: str, function: Function, names: Sequence[str], says: str
         more, own = (f", {real} *w", f"{name}_part{k}") if kept else ("", name)
         if kept and "out" not in known:
             body.insert(0, "(void)out;")
-        texts.append(_block(f"{dialect.qualifier}int {own}({arguments}, {real} *out{more})", [*body, "return 0;"]))
+        texts.append(
+            _block(
+                f"{dialect.qualifier}int {own}({arguments}, {real} *{dialect.restrict}out{more})", [*body, "return 0;"]
+            )
+        )
     if kept:
         calls = [f"if ((bad = {name}_part{k}({passed}))) return bad;" for k in range(len(parts))]
-        head = f"{dialect.qualifier}int {name}({arguments}, {real} *out)"
+        head = f"{dialect.qualifier}int {name}({arguments}, {real} *{dialect.restrict}out)"
         texts.append(_block(head, [f"{real} w[{len(kept)}];", "int bad;", *calls, "return 0;"]))
     return "\n".join([comment(f"{says}: {function.n_operations} operations."), *texts])
 

@@ -1,7 +1,7 @@
 """CUDA C++: the right-hand side of an ODE form as a function of one thread, with the loop of ``ensemble.h`` around it.
 
-One file: the model's sizes and names, the numbers of DOPRI5 and its step sizes, the loop, the right-hand side. It compiles
-by nvcc, by NVRTC, and by g++ for the host.
+One file: the model's sizes and names, the numbers of DOPRI5 and its step sizes, the loop, the right-hand side. nvcc and
+NVRTC compile it, and g++ for the host.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ CODES = {
 }
 """How a run ends, by codes from 1 on."""
 
-_DIALECT = Dialect("real", "R({})", "DEVICE ", numbered=True)
+_DIALECT = Dialect("real", "R({}, restrict=)", "DEVICE ", numbered=True)
 
-_WORDS = (
+_WORDS = re.split(
+    " ",
     "alignas alignof and and_eq asm bitand bitor bool catch class compl concept const_cast constexpr decltype delete "
     "dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq nullptr operator or or_eq "
-    "private protected public reinterpret_cast requires static_assert static_cast template this thread_local throw true "
-    "try typeid typename using virtual wchar_t xor xor_eq real N U P"
-).split()
+    "private protected public reinterpret_cast requires static_assert static_cast template this thread_local throw "
+    "true try typeid typename using virtual wchar_t xor xor_eq real N U P",
+)
 """Words of C++ that C does not have, and ours."""
 
 

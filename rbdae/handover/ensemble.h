@@ -143,7 +143,7 @@ DEVICE void end(const Run &r, const Ensemble &e, long long i) {
 
 /* One loop, not one in another: threads that run together would wait where the inner one ends. */
 DEVICE void thread(const Ensemble &e, unsigned long long *next) {
-    Run r;
+    Run r = {};
     r.code = ENDED;
     for (long long i = -1;;) {
         if (r.code) {

@@ -113,7 +113,7 @@ def test_the_wheel_has_the_packages_with_their_types(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     for package, place in (("rbdae", "rbdae"), *((name, f"{root}/{name}") for name, root in FURTHER.items())):
         folder = ROOT / place
-        files = [p for p in folder.rglob("*") if p.suffix in (".py", ".html", ".css", ".js", ".toml")]
+        files = [p for p in folder.rglob("*") if p.suffix in (".py", ".html", ".css", ".js", ".toml", ".h")]
         sources = {f"{package}/{p.relative_to(folder).as_posix()}" for p in files}
         assert sources <= set(names)
         assert f"{package}/py.typed" in names

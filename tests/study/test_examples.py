@@ -246,6 +246,16 @@ def test_sundials_by_hand():
     np.testing.assert_array_equal(y, run.y)
 
 
+def test_handover_cuda(capsys):
+    """A hundred runs, three of them poisoned, in both precisions."""
+    for dtype, (y, t, info) in load("handover_cuda").measured(100).items():
+        ended = np.delete(np.arange(100), (1, 3, 5))
+        assert y.dtype == dtype and (info[0, ended] == 1).all() and (t[ended] == 1.0).all()
+        assert info[0, 1] == 5 and (t[[1, 3, 5]] < 1.0).all()
+        np.testing.assert_allclose(np.linalg.norm(y[:4, ended], axis=0), 1.0, rtol=1e-4)
+    assert re.search("on the processor|^on ", said := capsys.readouterr().out) and "97 ENDED" in said
+
+
 def test_compare_with_dask():
     """A real cluster, in this process to be quick."""
     distributed = pytest.importorskip("distributed")
