@@ -43,12 +43,24 @@ def sense(*times: Vec) -> int:
 
 
 class Varied(np.ndarray):
-    """Internal numbers with a derivative as imaginary part."""
+    """Internal numbers with a derivative as imaginary part, or symbols."""
 
 
 def varied(array: Vec) -> Vec:
-    """The same array; complex ones as `Varied`, which is not checked again."""
-    return array.view(Varied) if array.dtype.kind == "c" else array
+    """The same array; one of complex numbers or symbols as `Varied`, which is not checked again."""
+    return array.view(Varied) if array.dtype.kind in "cO" else array
+
+
+def is_varied(x: Any) -> bool:
+    """Whether x is `Varied`, or a symbol (`rbdae.graph.symbols`)."""
+    return isinstance(x, Varied) or hasattr(x, "recorder")
+
+
+def at_point(x: Any) -> Any:
+    """Numbers without their derivatives, and the values of symbols where conditions are answered."""
+    if not (isinstance(x, np.ndarray) and x.dtype.hasobject):
+        return x.real
+    return np.array([each.real for each in x.ravel()], dtype=float).reshape(x.shape)
 
 
 _NEXT, _LAST = np.array((1, 2, 0)), np.array((2, 0, 1))
@@ -64,5 +76,6 @@ def cross(a: Vec, b: Vec) -> Vec:
 
 
 def copied(array: Any) -> Any:
-    """A copy of an array; records (n,) are copied as bytes, faster than field by field."""
-    return array.copy() if array.dtype.names is None else array.view(np.uint8).copy().view(array.dtype)
+    """A copy of an array; records (n,) of numbers are copied as bytes, faster than field by field."""
+    by_field = array.dtype.names is None or array.dtype.hasobject
+    return array.copy() if by_field else array.view(np.uint8).copy().view(array.dtype)

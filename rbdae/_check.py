@@ -16,7 +16,7 @@ from typing import Any, cast
 import attrs
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Mat, Varied, Vec
+from rbdae._arrays import ArrayLike, Mat, Varied, Vec, at_point
 
 # Relative size of rounding in the user's data (asymmetry, a flat body's triangle equality).
 ROUNDING = 1e-10
@@ -206,7 +206,7 @@ def vector(owner: str, what: str, value: object) -> Vec:
 def axis(owner: str, what: str, value: object) -> Vec:
     """A direction: three finite real numbers, not all zero; not normalised."""
     out = vector(owner, what, value)
-    if math.hypot(*out.real) < 1e-12:
+    if math.hypot(*at_point(out)) < 1e-12:
         raise ValueError(f"{owner}: {what} must not be zero, got {show(value)}; give a direction, e.g. (0, 0, 1)")
     return out
 
@@ -284,6 +284,12 @@ def unknown(what: str, name: object, known: Iterable[str], most: int = 3) -> Val
     known = list(known)
     hint = nearest(name, known, most)
     return ValueError(f"unknown {what} {show(name)}; {hint + ' There' if hint else 'there'} are {', '.join(known)}")
+
+
+def one_of(what: str, value: object, known: Iterable[str]) -> None:
+    """Refuse all but some words."""
+    if not isinstance(value, str) or value not in known:
+        raise unknown(what, value, known)
 
 
 def symmetric(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy: str = "") -> Mat:

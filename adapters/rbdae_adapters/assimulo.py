@@ -23,7 +23,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import ModuleType
 from typing import Any, final
@@ -123,7 +123,7 @@ class AssimuloAdapter(AbstractAdapter):
             native = implicit_problem(problem, functions, "Overdetermined_Problem")
             usual = {"inith": usual["inith"]}
         else:
-            native = explicit_problem(problem, functions)
+            native = explicit_problem(problem, functions, lambda t, y, sw=None: functions.rhs(t, y), problem.y0)
         native.options = configured(getattr(module("solvers"), method)(native), method, usual, options)
         native.options |= {"rtol": rtol, "atol": np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)}
         return native
@@ -197,16 +197,13 @@ def configured(solver: Any, name: str, usual: Mapping[str, Any], given: Mapping[
 # ---------------------------------------------------------------- its problem classes, with our equations in them
 
 
-def explicit_problem(problem: Solvable, functions: Functions) -> Any:
+def explicit_problem(problem: Solvable, functions: Functions, rhs: Callable[..., Vec], y0: Vec) -> Any:
     """An `Explicit_Problem`."""
-
-    def rhs(t: float, y: Vec, sw: Any = None) -> Vec:
-        return functions.rhs(t, y)
 
     def jac(t: float, y: Vec, sw: Any = None) -> Mat:
         return functions.rhs_jacobian(t, y)
 
-    native = module("problem").Explicit_Problem(rhs, problem.y0.copy(), problem.t0)
+    native = module("problem").Explicit_Problem(rhs, y0.copy(), problem.t0)
     native.jac, native.name = jac, problem.formulation
     return native
 
@@ -273,11 +270,9 @@ class _Stacked:
     unknown: these determine derivatives only when differentiated. This is the case above index 1, and in
     `hiller-anantharaman`, whose multipliers are derivatives.
 
-    Attributes
-    ----------
-    m1 : RADAU5's M1, the number of initial equations Y_i' = Y_(i + m1), whose rows are neither stored nor
-        factorised (IWORK(9), IWORK(10)); 0 if the index classes order the unknowns otherwise
-    solved : the number of the other equations, for which there are the Jacobian and the diagonal of M
+    The initial `m1` equations Y_i' = Y_(i + m1) have rows that are neither stored nor factorised (IWORK(9), IWORK(10));
+    m1 = 0 if the index classes order the unknowns otherwise. The other equations, `solved` of them, have a Jacobian and
+    a diagonal of M.
     """
 
     def __init__(self, problem: Solvable, functions: Functions) -> None:
@@ -555,15 +550,12 @@ def _run_class(problem: Solvable, method: Method, request: Request) -> Outcome:
             raise FloatingPointError  # leaves the solver; the outcome is set
         return out
 
-    def jac(t: float, y: Vec) -> Mat:
-        return functions.rhs_jacobian(t, y)
-
     def handle_event(solver: Any, info: Any) -> None:
         if recorder.done:
             raise module("exception").TerminateSimulation
 
-    native = module("problem").Explicit_Problem(fun, recorder.y0.copy(), problem.t0)
-    native.jac, native.name, native.handle_event = jac, problem.formulation, handle_event
+    native = explicit_problem(problem, functions, fun, recorder.y0)
+    native.handle_event = handle_event
     native.handle_result = lambda solver, t, y: None
     solver: Any = getattr(module("solvers"), name)(native)
     altered = False

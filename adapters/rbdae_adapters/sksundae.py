@@ -43,7 +43,13 @@ _KRYLOV = frozenset({"gmres", "bicgstab", "tfqmr"})
 class _Stepper(InternalSteps):
     def __init__(self, native: Native, recorder: Recorder) -> None:
         super().__init__(native, recorder)
-        self._solver = _solver(native)
+        from sksundae.cvode import CVODE
+        from sksundae.ida import IDA
+
+        with warnings.catch_warnings():  # our Jacobian is meant to replace differences
+            warnings.filterwarnings("ignore", message="Custom sparse Jacobian approximation")
+            solver, function = (CVODE, native.rhsfn) if native.resfn is None else (IDA, native.resfn)
+            self._solver: Any = solver(function, **native.options)
         self._counts = np.zeros((2, 2), dtype=np.int64)  # evaluations and Jacobians before the last start, and since
         self._start()
 
@@ -96,24 +102,14 @@ class SksundaeAdapter(AbstractAdapter):
         return drive(_Stepper(native, recorder), recorder, max_steps=native.options.get("max_num_steps", MAX_STEPS))
 
 
-def _solver(native: Native) -> Any:
-    from sksundae.cvode import CVODE
-    from sksundae.ida import IDA
-
-    with warnings.catch_warnings():
-        # our Jacobian is meant to replace differences
-        warnings.filterwarnings("ignore", message="Custom sparse Jacobian approximation")
-        if native.resfn is not None:
-            return IDA(native.resfn, **native.options)
-        return CVODE(native.rhsfn, **native.options)
-
-
 def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> Native:
     options = {"linsolver": "sparse" if problem.n >= SPARSE_FROM else "dense", **given}
     sparse = options["linsolver"] == "sparse"
     fill: Any = problem.callbacks.jacobian_data if sparse else problem.callbacks.jacobian
     if sparse:
-        options["sparsity"] = _pattern(problem)
+        options["sparsity"] = pattern = problem.sparsity.copy()
+        # the index type of the package's buffers
+        pattern.indices, pattern.indptr = pattern.indices.astype(np.int32), pattern.indptr.astype(np.int32)
     options["rtol"], options["atol"] = tolerances(problem, rtol, atol)
     if problem.kind == "dae":
         options["algebraic_idx"] = [int(i) for i in np.flatnonzero(~np.asarray(problem.differential))]
@@ -124,16 +120,6 @@ def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any
 def _cvode(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> Native:
     options = {"method": given.pop("lmm", "adams"), **given, "rtol": rtol, "atol": atol}
     return Native.of_rhs(problem, options, with_jacobian=options.get("linsolver") not in _KRYLOV)
-
-
-def _pattern(problem: Solvable) -> Any:
-    """The sparsity as a CSC matrix, with the index type of the package's buffers."""
-    from scipy.sparse import csc_matrix  # a slow import, not needed with dense Jacobians
-
-    pattern = csc_matrix(problem.sparsity, copy=True)
-    pattern.indices = pattern.indices.astype(np.int32)
-    pattern.indptr = pattern.indptr.astype(np.int32)
-    return pattern
 
 
 ADAPTER = SksundaeAdapter()

@@ -36,6 +36,7 @@ from rbdae_adapters.toolkit import (
     Recorder,
     atol_vector,
     drive,
+    first_step,
     installed,
     take_options,
     usable,
@@ -72,13 +73,6 @@ def _roundings(problem: Solvable, method: str) -> int:
     does Radau with integrals of multipliers among the unknowns: with 50 it did not start below 1e-8."""
     integrals = problem.kind == "dae" and np.all(problem.differential)
     return 500 if method == "BDF" or integrals else 50
-
-
-def _first_step(problem: Solvable, request: Request) -> float:
-    """The first step at index 3: smaller ones are lost in rounding, because errors of velocities grow like 1/h."""
-    tested = problem.variable_index == 1
-    rate = np.max(np.abs(problem.yd0[tested]) / (1.0 + np.abs(problem.y0[tested])), initial=1.0)
-    return min(0.1 * float(request.rtol**0.25 / rate), request.t_end - request.t0)
 
 
 @final
@@ -279,7 +273,9 @@ class SolveDaeAdapter(AbstractAdapter):
         atol = atol_vector(problem, request)
         if problem.index == 3:
             request, atol = replace(request, rtol=INDEX_3_MARGIN * request.rtol), INDEX_3_MARGIN * atol
-            options.setdefault("first_step", _first_step(problem, request))
+            # smaller ones are lost in rounding, because errors of velocities grow like 1/h
+            first = min(first_step(problem, request.rtol, 3), request.t_end - request.t0)
+            options.setdefault("first_step", first)
         if request.first_step is not None and method.one_step:
             options["first_step"] = request.first_step
         roundings = _roundings(problem, method.name)

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from rbdae import _check
+from rbdae._arrays import is_varied
 from rbdae._frozen import fill
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
@@ -324,8 +325,8 @@ def _source(owner: str, what: str, value: Any) -> Any:
 
 
 def is_number(source: Any) -> bool:
-    """Whether a source is a number; a varied one is complex."""
-    return isinstance(source, (float, complex, np.ndarray))
+    """Whether a source is a number; a varied one is complex, or a symbol."""
+    return isinstance(source, (float, complex, np.ndarray)) or is_varied(source)
 
 
 # ---------------------------------------------------------------- by a function

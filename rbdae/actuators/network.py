@@ -18,7 +18,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, at_point
 from rbdae.actuators.actuator import Actuator
 from rbdae.actuators.block import Block, is_number, readable
 from rbdae.actuators.sampled import Sampled
@@ -190,17 +190,11 @@ class Evaluation:
 
 @final
 class Network:
-    """Connected blocks.
+    """Connected blocks, in the order of the system, with the bodies and inputs of their element, the sources of each
+    block's inputs by name, and the numbers of laws (`constants`) by label with their places.
 
-    Attributes
-    ----------
-    blocks : in the order of the system
-    bodies, inputs : of the element
-    sources : sources of each block's inputs, by name
-    names, start : names of the unknowns, prefixed with the block's name ("motor.current"), and initial values; the
-        first `n_differential` are states
-    unknowns : indices of each block's unknowns
-    constants, places : the numbers of laws by label, and their places
+    The unknowns have names with the block's in front ("motor.current") and initial values (`start`); the first
+    `n_differential` are states. `unknowns` are the indices of each block's own.
     """
 
     def __init__(self, blocks: Sequence[Block], owner_of: Owners, by_position: set[Block]) -> None:
@@ -240,7 +234,8 @@ class Network:
         turn = -1 if motion is None else motion.turn
         if unwound and turn < 0 and coordinate.shape == "angle":
             turn = len(unknowns)
-            label = f"{getattr(carrier, 'name', None) or owner.name}.{_turn_name(carrier, coordinate)}"
+            name = "turn" if len(carrier.coordinates()) < 2 else f"{coordinate.name}_turn"
+            label = f"{getattr(carrier, 'name', None) or owner.name}.{name}"
             unknowns.append((label, _placed(coordinate, carrier.bodies)))
         self.bodies += [body for body in carrier.bodies if body not in self.bodies]
         a, b = carrier.bodies
@@ -400,11 +395,7 @@ def _coordinate(owner: Any, source: Quantity) -> Coordinate:
 def _placed(coordinate: Coordinate, bodies: Sequence[Body]) -> float:
     """A coordinate of two bodies where the user placed them."""
     Z = [part.real for body in bodies for part in (body.position, body.rotation.T.reshape(9))]
-    return float(coordinate.values(np.concatenate(Z), np.zeros(24))[0])
-
-
-def _turn_name(carrier: Any, coordinate: Coordinate) -> str:
-    return "turn" if len(carrier.coordinates()) < 2 else f"{coordinate.name}_turn"
+    return float(coordinate.at(np.concatenate([*Z, np.zeros(24)]))[0])
 
 
 def _reads_position(block: Block) -> bool:
@@ -413,7 +404,7 @@ def _reads_position(block: Block) -> bool:
         return False
     n = len(block.unknown_names) + len(block.inputs)
     size = 1 + block.n_states + len(block.algebraic) + len(block.outputs)
-    constants = [float(np.real(value)) for value in block.values.values()]
+    constants = [float(at_point(value)) for value in block.values.values()]
 
     def fill(users: Users) -> Filling:
         def call(t: Any, x: Any, out: Any) -> None:

@@ -112,13 +112,8 @@ class Sampled(Block):
         return {}
 
     def sampled(self, t: float, inputs: Sequence[float], memory: Any) -> tuple[list[float], Any]:
-        """Outputs and memory after a sample at t.
-
-        Raises
-        ------
-        ValueError, TypeError
-            for results that are not finite numbers, by name and time
-        """
+        """Outputs and memory after a sample at t. Raises ValueError and TypeError, by name and time, for results that
+        are not finite numbers."""
         owner = f"{self._owner_of(self.name)} at t = {t:g}"
         u = self._values(self.inputs, inputs)
         outputs = self.function(t, u, memory)

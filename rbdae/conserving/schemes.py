@@ -92,12 +92,7 @@ SCHEMES: dict[str, Scheme] = {
             "[BS09] (51) with Rodrigues parameters of the increment",
             *_kernels(Rodrigues),
         ),
-        Scheme(
-            "QUAT.EM",
-            "energy; momentum without joints, else to second order",
-            "[BS09] (51)",
-            *_kernels(Paper),
-        ),
+        Scheme("QUAT.EM", "energy; momentum without joints, else to second order", "[BS09] (51)", *_kernels(Paper)),
         Scheme(
             "DIR.EM",
             "energy and momentum, in directors, with every joint",
@@ -111,12 +106,7 @@ SCHEMES: dict[str, Scheme] = {
             *_kernels(Variational),
             forces=False,
         ),
-        Scheme(
-            "ALGO.C1",
-            "momentum; energy of bodies without forces",
-            "[SW91]",
-            *_kernels(Exponential),
-        ),
+        Scheme("ALGO.C1", "momentum; energy of bodies without forces", "[SW91]", *_kernels(Exponential)),
         Scheme(
             "ALGO.C1 (energy)",
             "energy; momentum without joints, else to second order",

@@ -18,14 +18,9 @@ from rbdae.quantities.coordinate import Coordinate, distance
 from rbdae.quantities.quantity import Quantity
 
 
-def _of_one(law: Law, drive: Any = None, field: Any = None) -> Motion:
-    """A scalar motion; the field `inputs` of a drive is set before it."""
-    return motion_of(drive._owner, law, 1, drive.inputs)
-
-
-def _of_three(law: Law, drive: Any = None, field: Any = None) -> Motion:
-    """A vector motion."""
-    return motion_of(drive._owner, law, 3, drive.inputs)
+def _motion(law: Law, drive: Any = None, field: Any = None) -> Motion:
+    """A scalar motion, or the vector of a `PointMotion`; the field `inputs` of a drive is set before it."""
+    return motion_of(drive._owner, law, 3 if isinstance(drive, PointMotion) else 1, drive.inputs)
 
 
 @final
@@ -44,16 +39,12 @@ class DrivenRod(AbstractJoint):
     """
 
     inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
-    motion: Motion = attrs.field(converter=_of_one, alias="length")
+    motion: Motion = attrs.field(converter=_motion, alias="length")
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
     at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
 
     def prescribed(self) -> Coordinate:
         return distance("length", self.at_a, self.at_b)
-
-    def velocity_rows(self) -> tuple[None, None]:
-        """None: the rod's direction turns in both bodies."""
-        return None, None
 
     def primitives(self) -> tuple[Distance]:
         return (Distance(self.at_a, self.at_b, 1.0),)
@@ -81,7 +72,7 @@ class PointMotion(AbstractJoint):
     ball: ClassVar[bool] = True
 
     inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
-    motion: Motion = attrs.field(converter=_of_three, alias="vector")
+    motion: Motion = attrs.field(converter=_motion, alias="vector")
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
     at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
 

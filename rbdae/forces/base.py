@@ -74,7 +74,6 @@ class AbstractForce(ABC):
 
     @property
     def _owner(self) -> str:
-        """The name in error messages."""
         return caption("force", type(self).__name__, self.bodies, self.name)
 
     @property
@@ -120,7 +119,6 @@ def law_along(value: Any, force: Any = None, field: Any = None) -> Load:
 
 
 def _body(body: Body, force: Any = None, field: Any = None) -> Body:
-    """The body of a force."""
     describe("force", type(force).__name__, body, None, force.name)
     return body
 

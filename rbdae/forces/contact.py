@@ -19,7 +19,7 @@ import attrs
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Mat, Vec, cross
+from rbdae._arrays import ArrayLike, Vec, cross
 from rbdae.forces.base import AbstractPairForce, Symbol
 from rbdae.forces.element import AnyElement, along
 from rbdae.forces.friction import VELOCITY, friction_over
@@ -60,7 +60,6 @@ def _damping_of(restitution: float, velocity: float) -> float:
 
 
 def _exponent(value: float, force: Any = None, field: Any = None) -> float:
-    """n, at least 1."""
     n = _check.number(force._owner, "exponent", value)
     if n < 1.0:
         raise ValueError(
@@ -71,7 +70,6 @@ def _exponent(value: float, force: Any = None, field: Any = None) -> float:
 
 
 def _restitution(value: float | None, force: Any = None, field: Any = None) -> float | None:
-    """e in (0, 1], if it is given."""
     if value is not None and not 0.0 < _check.number(force._owner, "restitution", value) <= 1.0:
         raise ValueError(
             f"{force._owner}: restitution must be above 0 and at most 1, got {_check.show(value)}; give damping= for "
@@ -81,7 +79,6 @@ def _restitution(value: float | None, force: Any = None, field: Any = None) -> f
 
 
 def _damping(value: float | None, force: Any = None, field: Any = None) -> float:
-    """a, given or by a restitution at a velocity."""
     owner, e, v = force._owner, force.restitution, force.impact_velocity
     if value is not None and e is not None:
         raise ValueError(f"{owner}: it has a damping and a restitution; leave one out")
@@ -168,25 +165,16 @@ class Contact(AbstractPairForce):
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element, on the three displacements of the point in the frame of `b`."""
-        of = [_displacement(axis, self.at_a, self.at_b) for axis in self._axes]
+        axes = np.eye(3)
+        if self.axis_b is not None:  # two directions in the plane and its normal
+            first = perpendicular(self.axis_b)
+            axes = np.array([first, cross(self.axis_b, first), self.axis_b])
+        P = point(self.at_a, 1.0, 0) + point(self.at_b, -1.0, 1)
+        of = [Coordinate("displacement", "m", "identity", ((direction(axis, 1), P),)) for axis in axes]
         p = self.stiffness, self.exponent, self.damping, self.mu, self.velocity
         if self.radius is None:
             return (along(*of, load=law_of(3, "the force of its plane", _plane, *p)),)
         return (along(*of, load=law_of(3, "the force of its sphere", _sphere, *p, self.radius)),)
-
-    @property
-    def _axes(self) -> Mat:
-        """Two directions in the plane and its normal, by rows; of a sphere the axes of the frame."""
-        if self.axis_b is None:
-            return np.eye(3)
-        first = perpendicular(self.axis_b)
-        return np.array([first, cross(self.axis_b, first), self.axis_b])
-
-
-def _displacement(axis: Vec, at_a: Vec, at_b: Vec) -> Coordinate:
-    """The displacement of the point on the first body from that on the second, along an axis of the second."""
-    P = point(at_a, 1.0, 0) + point(at_b, -1.0, 1)
-    return Coordinate("displacement", "m", "identity", ((direction(axis, 1), P),))
 
 
 @of_numbers

@@ -118,7 +118,6 @@ def friction_over(v: list[Any], v0: Any) -> Any:
 
 
 def _normal(normal: Any, force: Any = None, field: Any = None) -> Load | str:
-    """A given normal force, or "reaction"."""
     owner = force._owner
     if isinstance(normal, str):
         if normal != "reaction":

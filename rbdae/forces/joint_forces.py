@@ -18,7 +18,6 @@ from rbdae.quantities.coordinate import Coordinate
 
 
 def _joint(joint: AbstractJoint, force: Any = None, field: Any = None) -> AbstractJoint:
-    """The joint; it and the name are checked."""
     describe_force(type(force).__name__, joint, force.name)
     return joint
 

@@ -23,7 +23,6 @@ def _vector(value: ArrayLike | Callable[[float], Any], force: Any = None, field:
 
 
 def _frame(value: Frame, force: Any = None, field: Any = None) -> Frame:
-    """The frame of the components."""
     if not isinstance(value, str) or value not in ("space", "body"):
         raise ValueError(f"{force._owner}: frame must be 'space' or 'body', got {_check.show(value)}")
     return value

@@ -110,7 +110,6 @@ def law_of(n: int, what: str, fill: Maker, *parameters: float) -> Load:
 
 @cache
 def _of_library(fill: Maker, n_in: int, n_out: int) -> Recorded:
-    """A law of the library."""
     return Recorded("", (), fill, n_in, n_out, _REMEDY)
 
 

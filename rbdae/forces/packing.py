@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Mat, Vec
+from rbdae._arrays import Ints, Mat, Vec, at_point
 from rbdae.forces.checks import check_functions
 from rbdae.forces.element import Element, StateElement, composed
 from rbdae.graph.graph import Graph
@@ -28,10 +28,10 @@ from rbdae.quantities.forms import referred
 # ---------------------------------------------------------------- what is packed
 
 
-def _forms_at(entries: Sequence[Any], e: Any, Z: Mat) -> Any:
+def _forms_at(products: Sequence[Any], e: Any, Z: Mat) -> Any:
     """The forms of an element at the natural coordinates Z (2, 12) of its bodies."""
     z = Z.reshape(8, 3)
-    return forms(SimpleNamespace(entries=entries), e, z, 0.0 * z)[0]
+    return forms(e, products, z, 0.0 * z)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +88,7 @@ class Packed:
         out = self.state_start.copy()
         entries = opened(self.entries)
         for e in opened(self.elements[self.elements["winding"] == 1]):
-            (angle,) = displacements(e.shaping, _forms_at(entries, e, Z[e.body, :12]))[0]
+            (angle,) = displacements(e.shaping, _forms_at(entries[e.first : e.last], e, Z[e.body, :12]))[0]
             out[e.state] = angle.real + turns(angle, out[e.state])
         states: Vec = self.with_unknowns(np.array([t]), Z[None], out[None], inputs)[0]
         return states
@@ -129,8 +129,6 @@ _REMEDY = "give jacobian=, or difference_step=1e-6 for central differences with 
 
 _WINDINGS = ("phi", *(f"phi{k}" for k in range(2, 1000)))
 """Names of internal states that count full turns in one force."""
-
-_SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE, "point": kb.POINT, "turn": kb.TURN}
 
 
 class Trial(NamedTuple):
@@ -281,7 +279,7 @@ class _Packing:
     def add_along(self, row: Any, name: str, element: Element) -> None:
         """A law along quantities."""
         owner, given = f"force {name!r}", element.load
-        row["shaping"], row["forms"] = _SHAPES[element.shape], len(element.products)
+        row["shaping"], row["forms"] = kb.SHAPES[element.shape], len(element.products)
         row["holonomic"], row["sign"], row["level"] = element.holonomic, element.sign, element.level
         s = self._add_forms(row, name, element)
         n = len(s)
@@ -291,7 +289,7 @@ class _Packing:
         row["stiffness"][:n, :n], row["damping"][:n, :n] = element.stiffness, element.damping
         row["rest"][:n], row["constant"][:n] = element.rest, load.constant
         _extend(row, "input", self._read, [self._place[each] for each in load.inputs])
-        by_position = bool(np.any(row["stiffness"].real))
+        by_position = element.shape == "angle" and bool(np.any(row["stiffness"].real))
         if load.users or load.fill:
             _extend(row, "parameter", self._constants, [("", value) for value in load.parameters])
             law = load.recorded(owner)
@@ -333,8 +331,7 @@ class _Packing:
             self._entries += [(k, referred(A, *shift), referred(B, *shift)) for A, B in form]
         row["last"] = len(self._entries)
         (e,) = opened(np.array([row]))
-        own = [SimpleNamespace(form=k, A=A.real, B=B.real) for k, A, B in self._entries[e.first :]]
-        e.first, e.last = 0, len(own)
+        own = [SimpleNamespace(form=k, A=at_point(A), B=at_point(B)) for k, A, B in self._entries[e.first :]]
         q = _forms_at(own, e, Z)
         if element.shape == "root":
             sizes = [SimpleNamespace(form=k.form, A=np.abs(k.A), B=np.abs(k.B)) for k in own]

@@ -3,7 +3,6 @@ Its fields are its options, and `rbdae.formulate` takes its values."""
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Iterator
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
@@ -30,7 +29,7 @@ class Derivative:
     Parameters
     ----------
     of : a residual, or a right-hand side
-    by : ``"state"``, ``"inputs"``, or ``"parameter"`` of a workspace with slopes along one
+    by : ``"state"``, ``"inputs"``, or ``"parameter"`` of a workspace whose symbols follow one
     """
 
     of: Entry
@@ -79,7 +78,8 @@ class ImplicitStep:
         return self.newton.signs
 
 
-class AbstractKernels(ABC):
+@dataclass(frozen=True, slots=True)
+class Implicit:
     """The equations of a formulation as kernels. Their Jacobians are derived.
 
     1. `residual` is F(t, y, yd).
@@ -100,16 +100,7 @@ class AbstractKernels(ABC):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Implicit(AbstractKernels):
-    """Equations with a residual only."""
-
-    residual: Entry
-    rates: Entry
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Explicit(AbstractKernels):
+class Explicit(Implicit):
     """Equations that can also be solved for yd = `rates`.
 
     Parameters
@@ -118,8 +109,6 @@ class Explicit(AbstractKernels):
     balance : (m, x, out), its residual at x = (vdot, la), zero at the solution, through which that is differentiated
     """
 
-    residual: Entry
-    rates: Entry
     solving: tuple[Entry, ...] = ()
     balance: Entry | None = None
 
@@ -165,7 +154,7 @@ class Formulation:
     kind: ClassVar[Kind]
     index: ClassVar[int]
     velocities: ClassVar[tuple[str, ...]]
-    kernels: ClassVar[AbstractKernels]
+    kernels: ClassVar[Implicit]
     unknowns: ClassVar[Unknowns] = "velocities"
     levels: ClassVar[tuple[int, ...]] = ()
     multipliers: ClassVar[Multipliers] = "none"

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rbdae.formulations.base import AbstractKernels, DirectorConstraints, Explicit, Formulation, Implicit
+from rbdae.formulations.base import DirectorConstraints, Explicit, Formulation, Implicit
 from rbdae.formulations.explicit import add_multipliers, balance
 from rbdae.graph.functions import Array, Memory, maximum, sqrt
 from rbdae.kernels.bodies.dynamics import dynamics_residual
@@ -140,7 +140,7 @@ class NullSpace(
     """
 
     source = "[NS] (11), (60), (61)"
-    kernels: ClassVar[AbstractKernels] = Explicit(residual, rhs, (rhs,), balance)
+    kernels: ClassVar[Implicit] = Explicit(residual, rhs, (rhs,), balance)
     director_constraints: DirectorConstraints = "rows"
 
 

@@ -15,12 +15,12 @@ second derivative, and the index is 2. The paper's index 1 counts only q and nu.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
 from rbdae.formulations import null_space
-from rbdae.formulations.base import AbstractKernels, Implicit
+from rbdae.formulations.base import Implicit
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.gather import moving
 from rbdae.kernels.bodies.internal_constraints import gradient
@@ -65,7 +65,7 @@ class NullSpaceGGL(
     """
 
     source = "[NS] section 6, after [GGL85]"
-    kernels: ClassVar[AbstractKernels] = Implicit(residual, null_space.rhs)
+    kernels = Implicit(residual, null_space.rhs)
     correction: Correction = "integral"
 
     def __post_init__(self) -> None:

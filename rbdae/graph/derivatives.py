@@ -82,8 +82,10 @@ def tangents(graph: Graph, outputs: Sequence[int], seeds: Mapping[int, Mapping[i
             slope = slopes[user]
             factor = slope.pop(k)
             for j, change in own.items():
-                if user in choices:
-                    slope[j] = _of_choice(graph, user, k, slope.get(j, graph.const(0.0)), change)
+                if user in choices:  # again by choice, since the other branch may have NaN
+                    _, condition, chosen, _ = graph.nodes[user]
+                    here = slope.get(j, graph.const(0.0))
+                    slope[j] = graph.select(condition, *((change, here) if k == chosen else (here, change)))
                     continue
                 step = graph.mul(factor, change)
                 slope[j] = graph.add(slope[j], step) if j in slope else step
@@ -132,12 +134,6 @@ def _by_fill(slopes: Slopes, users: Mapping[int, Iterable[int]], nodes: Sequence
         for near in (own | of) & below.keys():
             heappush(queue, fill(near))
     return order if products <= _PAYS * forwards else None
-
-
-def _of_choice(graph: Graph, k: int, of: int, here: int, change: int) -> int:
-    """The derivative of a choice, again by choice, since the other branch may have NaN."""
-    _, condition, chosen, _ = graph.nodes[k]
-    return graph.select(condition, *((change, here) if of == chosen else (here, change)))
 
 
 def _of_one_number(
@@ -211,7 +207,6 @@ def _one(moving: list[int], operand: int, factor: int) -> list[tuple[int, int]]:
 
 
 def _root(graph: Graph, square: int) -> int:
-    """1 / sqrt(square)."""
     return graph.node("rcp", graph.function("sqrt", square))
 
 
@@ -222,7 +217,6 @@ def _squared(graph: Graph, x: int, *, below: bool = False, above: bool = False) 
 
 
 def _sign(graph: Graph, x: int) -> int:
-    """-1 below zero, else 1."""
     return graph.select(graph.condition("<", x, graph.const(0.0)), graph.const(-1.0), graph.const(1.0))
 
 

@@ -10,24 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from rbdae.graph.functions import arctan2, select
 from rbdae.graph.graph import FUNCTIONS, OF_TWO, Node, operands
 from rbdae.graph.loaded import value_of
 
 _ONE = np.float64(1.0)  # divides by zero
-
-
-def _choice(condition: Any, one: Any, other: Any) -> Any:
-    if isinstance(condition, np.ndarray):
-        return np.where(condition != 0.0, one, other)
-    return one if condition else other
-
-
-def _arctan2(y: Any, x: Any) -> Any:
-    """The angle of (x, y); of complex steps with its derivative."""
-    angle = np.arctan2(y.real, x.real)
-    if not (np.iscomplexobj(y) or np.iscomplexobj(x)):
-        return angle
-    return angle + 1j * ((x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2))
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -40,16 +27,15 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "<=": lambda a, b: (a.real <= b.real) * 1.0,
     "==": lambda a, b: (a == b) * 1.0,
     "not": lambda c: 1.0 - c,
-    "select": _choice,
+    "select": select,
     **{name: getattr(np, name) for name in (*FUNCTIONS, *OF_TWO)},
     "floor": lambda x: np.floor(x.real),
-    "arctan2": _arctan2,
+    "arctan2": arctan2,
 }
 """By the kinds of nodes. Python's operators: on NumPy's scalars they are quicker than NumPy's functions."""
 
 
 def _called(function: Callable[..., None], n_in: int, *numbers: Any) -> Any:
-    """The vector that a function of the user has filled."""
     values = np.array(numbers)
     out = values[1 + n_in :]
     function(values[0], values[1 : 1 + n_in], out)

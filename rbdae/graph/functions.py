@@ -21,9 +21,10 @@ sqrt, sin, cos, asin, atan, log = np.sqrt, np.sin, np.cos, np.arcsin, np.arctan,
 def select(condition: Any, one: Any, other: Any) -> Any:
     """`one` where the condition holds, else `other`. Both are computed, also where a condition on symbols is open: so
     branches that give numbers and are cheap do not split a recording."""
-    choose = getattr(condition, "select", None)
-    if choose is not None:
-        return choose(one, other)
+    if hasattr(condition, "select"):
+        return condition.select(one, other)
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, one, other)
     return one if condition else other
 
 
@@ -31,6 +32,14 @@ def maximum(x: Any, y: Any) -> Any:
     """The larger number."""
     larger = x > y
     return select(larger, x, y) if hasattr(larger, "select") else np.maximum(x, y)
+
+
+def arctan2(y: Any, x: Any) -> Any:
+    """The angle of (x, y); of complex steps with its derivative."""
+    if not any(isinstance(each, (complex, np.ndarray)) and np.iscomplexobj(each) for each in (y, x)):
+        return np.arctan2(y, x)
+    slope = (x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2)
+    return np.arctan2(y.real, x.real) + 1j * slope
 
 
 def is_zero(x: Any) -> Any:

@@ -189,8 +189,6 @@ _Place: TypeAlias = tuple[int, int]
 
 @final
 class _Taping:
-    """Writes a tape."""
-
     def __init__(self, atoms: list[tuple[Any, ...]], n_inputs: int) -> None:
         self._atoms, self._n_inputs = atoms, n_inputs
         self._constants: dict[float, _Place] = {}

@@ -98,16 +98,13 @@ class OnStacks:
         """The function, its own axes last."""
         return self._value(x)
 
-    def derivative(self, x: Vec) -> Mat:
-        """Its derivative, along the last axis."""
-        return self._derivative(x)
-
     @cached_property
     def _value(self) -> Callable[[Vec], Mat]:
         recording = Recording(self._n)
         return recording.on_stacks(self._function(recording))
 
     @cached_property
-    def _derivative(self) -> Callable[[Vec], Mat]:
+    def derivative(self) -> Callable[[Vec], Mat]:
+        """Its derivative, along the last axis."""
         recording = Recording(self._n)
         return recording.on_stacks(recording.derivative(self._function(recording)))

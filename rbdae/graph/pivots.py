@@ -118,7 +118,6 @@ def with_pivots(n: int, pivots: Iterable[Place], places: Iterable[Place]) -> Pla
 
 
 def _factors(n: int, rows: Ints, columns: Ints, values: Vec, name: str, threshold: float) -> Any:
-    """SuperLU's factors; None for a singular matrix."""
     from scipy.sparse import csc_matrix  # slow imports, which runs without factors do not need
     from scipy.sparse.linalg import splu
 

@@ -58,7 +58,6 @@ def sums_of(graph: Graph, outputs: Sequence[int]) -> dict[int, Sum]:
 
 
 def _combined(kind: str, terms: Sequence[Sum]) -> Sum:
-    """The sum that results from an operation on sums."""
     left = terms[0]
     if kind == "neg":
         return {p: -c for p, c in left.items()}

@@ -211,6 +211,11 @@ class Symbol:
     def __pos__(self) -> Self:
         return self
 
+    @property
+    def real(self) -> float:
+        """Its value at the point, as that of a complex number with a derivative."""
+        return self.recorder.value(self.node)
+
     def __pow__(self, n: Any) -> Any:
         if n == 0.5:
             return self.sqrt()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, NamedTuple, final
@@ -179,10 +180,8 @@ def function_text(name: str, function: Function, names: Sequence[str], says: str
         body += stored
         known = set(_NAMES.findall("\n".join(body)))
         work = ["w"] if cut else []
-        body = [f"(void){x};" for x in (*function.arguments, *"up", *work) if x not in known] + body
+        body = [f"(void){x};" for x in (*function.arguments, *"up", "out", *work) if x not in known] + body
         more, own = (f", {real} *w", f"{name}_part{k}") if cut else ("", name)
-        if cut and "out" not in known:
-            body.insert(0, "(void)out;")
         texts.append(
             _block(
                 f"{dialect.qualifier}int {own}({arguments}, {real} *{dialect.restrict}out{more})", [*body, "return 0;"]
@@ -239,6 +238,12 @@ _SAYS = {
     "jacobian": "dF/dy + c dF/dyd, the entries of its pattern",
     "rhs": "The right-hand side, yd = f(t, y)",
     "rhs_jacobian": "df/dy, the entries of its pattern",
+    "energy": "Kinetic and potential energy, J",
+    "constraints": "Constraints: positions, then velocities; of rotations, then of joints",
+    "correction": "A step onto the constraints after displacements with the sum yd, at whose end is 2 if velocities "
+    "turn with rotations, else 1: the next displacement, positions and velocities after it, projected velocities",
+    "quantities": "Quantities of joints and forces, and reactions. An event where one of them reaches a value has the "
+    "root function quantity - value",
 }
 
 _DENSE = """/* Entries of a pattern to a matrix with so many rows, column by column; its other entries are 0. */
@@ -247,6 +252,36 @@ void {0}_dense(int rows, int columns, const RBDAE_INDEX *row, const RBDAE_INDEX 
     for (int k = 0; k < rows * columns; k++) out[k] = 0.0;
     for (int j = 0; j < columns; j++)
         for (RBDAE_INDEX k = pointer[j]; k < pointer[j + 1]; k++) out[rows * j + row[k]] = data[k];
+}}"""
+
+
+_PROJECT = """static double {0}_largest(int n, const double *weight, const double *g) {{
+    double found = 0.0;
+    for (int i = 0; i < n && found == found; i++)
+        if (!(weight[i] * fabs(g[i]) <= found)) found = weight[i] * fabs(g[i]);
+    return found;
+}}
+
+/* y to the nearest state on the constraints, in the metric of the masses. Violations count times their weights; a
+   tolerance of 1e-14 and at most 10 steps are usual. Where it returns 1, the constraints are not reached. */
+int {0}_project(double t, double *y, const double *u, const double *p, double tolerance, int most) {{
+    enum {{ Q = {1}, V = {2}, W = {3}, G = {4} }};
+    double g[2 * G + 1], out[V + Q + 2 * W], sum[V] = {{0.0}}, back[V + 1], before = HUGE_VAL, zero = 0.0;
+    for (int k = 0;; k++) {{
+        if ({0}_constraints(t, y, u, p, g)) return 1;
+        const double violation = {0}_largest(G, {0}_weights, g);
+        const int there = violation <= (violation >= 0.5 * before ? fmax(1e3 * tolerance, {5!r}) : tolerance);
+        if (there && (W == 0 || {0}_largest(G, {0}_weights + G, g + G) <= tolerance)) return 0;
+        if (!there && k >= most) return 1;
+        for (int i = 0; i < V; i++) back[i] = 2 * k + 1 <= most ? sum[i] : 0.0;
+        back[V] = k ? 1.0 : 2.0;
+        if ({0}_correction(t, y, back, u, p, out)) return 1;
+        for (int i = 0; i < W && there; i++) zero += 0.0 * (y[Q + i] = out[V + Q + W + i]);
+        if (there) return zero != 0.0;
+        for (int i = 0; i < V; i++) sum[i] += out[i];
+        for (int i = 0; i < Q + W; i++) y[i] = out[V + i];
+        before = violation;
+    }}
 }}"""
 
 
@@ -271,6 +306,7 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
         f"{prefix}_N = {n}",
         f"{prefix}_EQUATIONS = {problem.n_equations}",
         f"{prefix}_INPUTS = {len(handed.inputs)}",
+        f"{prefix}_PARAMETERS = {len(handed.parameters)}",
     ]
     parts = [
         comment(
@@ -292,12 +328,24 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
         comment("Hairer's classes of the unknowns of a DAE: 1, 2, 3; 0 for an ODE."),
         table("int", f"{prefix}_variable_index", problem.variable_index),
     ]
-    for what, numbers in (("inputs", handed.inputs),):
+    for what, numbers in (("inputs", handed.inputs), ("parameters", handed.parameters)):
         if numbers:
             parts += [table("char *", f"{prefix}_{what}", numbers)]
             parts += [table("double", f"{prefix}_{what}0", numbers.values())]
-    for name in functions:
-        function = handed.function(name)
+    needed = ((*(("constraints", "correction") if name == "project" else ()), name) for name in functions)
+    for name in dict.fromkeys(chain.from_iterable(needed)):
+        if name == "project":
+            parts += _project(handed, prefix)
+            continue
+        if name == "quantities":
+            labels, units, function = handed.quantities()
+            parts += [
+                f"enum {{ {prefix}_QUANTITIES = {len(labels)} }};",
+                table("char *", f"{prefix}_quantity_labels", labels),
+                table("char *", f"{prefix}_quantity_units", units),
+            ]
+        else:
+            function = handed.function(name)
         if function.pattern is not None:
             parts += [
                 comment(f"The pattern of {name}, compressed columns: rows of its entries, and where columns begin."),
@@ -309,8 +357,17 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
     return "\n\n".join([*parts, _DENSE.format(prefix)]) + "\n"
 
 
-def write(problem: Any, path: str | Path, kind: str) -> Path:
+def _project(handed: Handed, prefix: str) -> list[str]:
+    """Weights of the constraints, and the loop of the projection."""
+    scales, sizes = handed.problem.model.scales, handed.sizes
+    rows, rounding = 1.0 / scales.sizes(scales.length), 30.0 * scales.reach / scales.length * float(np.finfo(float).eps)
+    weights = np.concatenate([np.ones(sizes[3] - len(rows)), rows])
+    text = _PROJECT.format(prefix, *sizes, rounding)
+    return [table("double", f"{prefix}_weights", [*weights, *(weights / scales.rate)]), text]
+
+
+def write(problem: Any, path: str | Path, kind: str, parameters: bool | Sequence[str] = False) -> Path:
     """`rbdae.Problem.c_source`."""
     path = Path(path)
-    path.write_text(source(Handed(problem), path.stem, functions_of(problem, kind)))
+    path.write_text(source(Handed(problem, parameters), path.stem, functions_of(problem, kind)))
     return path

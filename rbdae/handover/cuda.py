@@ -7,6 +7,7 @@ NVRTC compile it, and g++ for the host.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ CODES = {
 }
 """How a run ends, by codes from 1 on."""
 
-_DIALECT = Dialect("real", "R({}, restrict=)", "DEVICE ", numbered=True)
+_DIALECT = Dialect("real", "R({})", "DEVICE ", numbered=True, restrict="")
 
 _WORDS = re.split(
     " ",
@@ -56,18 +57,19 @@ def source(handed: Handed) -> str:
         f"{form.name}, {form.summary}, {form.source}. {problem.n} unknowns. Written by rbdae {__version__}; SI units."
     )
     codes = "\n".join(f"    {name} = {k}, /* {what} */" for k, (name, what) in enumerate(CODES.items(), 1))
-    sizes = f"enum {{ N = {problem.n}, U = {len(handed.inputs)}, P = 0, STAGES = {DOPRI5.end} }};"
+    sizes = f"N = {problem.n}, U = {len(handed.inputs)}, P = {len(handed.parameters)}, STAGES = {DOPRI5.end}"
     parts = [comment(says), comment("Unknowns: " + ", ".join(problem.labels))]
-    if handed.inputs:
-        parts.append(comment("Inputs: " + ", ".join(f"{name} = {value!r}" for name, value in handed.inputs.items())))
+    for what, numbers_of in (("Inputs", handed.inputs), ("Parameters", handed.parameters)):
+        if numbers_of:
+            parts.append(comment(f"{what}: " + ", ".join(f"{name} = {x!r}" for name, x in numbers_of.items())))
     rhs = function_text("rhs", handed.function("rhs"), names, "The right-hand side, yd = f(t, y)", _DIALECT)
-    return "\n\n".join([*parts, sizes, f"enum {{\n{codes}\n}};", numbers, loop, rhs]) + "\n"
+    return "\n\n".join([*parts, f"enum {{ {sizes} }};", f"enum {{\n{codes}\n}};", numbers, loop, rhs]) + "\n"
 
 
-def write(problem: Any, path: str | Path) -> Path:
+def write(problem: Any, path: str | Path, parameters: bool | Sequence[str]) -> Path:
     """`rbdae.Problem.cuda_source`."""
     path = Path(path)
-    path.write_text(source(Handed(problem)), encoding="utf-8")
+    path.write_text(source(Handed(problem, parameters)), encoding="utf-8")
     return path
 
 

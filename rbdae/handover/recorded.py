@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partialmethod
 from typing import Any, Protocol, TypeVar, final
 
 import numpy as np
@@ -19,6 +19,8 @@ from rbdae.graph.graph import Graph, operands
 from rbdae.graph.loaded import value_of
 from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight
+from rbdae.handover import readings
+from rbdae.handover.parameters import Parameters
 from rbdae.multibody.code.code_text import shortened
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import recorded_kernel
@@ -96,6 +98,12 @@ class Handed:
     Parameters
     ----------
     problem : `rbdae.Problem`
+    parameters : names of `rbdae.Problem.parameters` that are p; True for all that can be (`rbdae.handover.parameters`)
+
+    Attributes
+    ----------
+    parameters : dict
+        The parameters with their values, p.
 
     Raises
     ------
@@ -103,12 +111,16 @@ class Handed:
         where a function of the user is called, or a recording is too long
     """
 
-    def __init__(self, problem: Any) -> None:
+    def __init__(self, problem: Any, parameters: bool | Sequence[str] = False) -> None:
         self.problem = problem
         own: Workspace = problem.workspace
         memory = own.memory
         self._workspace = Workspace(memory.with_code("folded", memory.regular, memory.numbers), own.selection)
         self._known: dict[str, Function] = {}
+        self.parameters: dict[str, float] = {}
+        if parameters is not False:
+            symbols = Parameters(self._workspace, None if parameters is True else parameters)
+            self._workspace.symbols, self.parameters = symbols, symbols.defaults
 
     @property
     def inputs(self) -> dict[str, float]:
@@ -121,21 +133,43 @@ class Handed:
         return "rhs_jacobian" if self.problem.kind == "ode" else "jacobian"
 
     def function(self, name: str) -> Function:
-        """One of the callbacks by its name; Jacobians have their entries column by column."""
+        """One of the callbacks, or of `readings.FUNCTIONS`; Jacobians have their entries column by column."""
         if name not in self._known:
-            self._known[name] = self._recorded(name)
+            other = readings.FUNCTIONS.get(name)
+            self._known[name] = self._recorded(name) if other is None else other(self)
         return self._known[name]
+
+    energy = partialmethod(function, "energy")
+    """(kinetic, potential), J, of (t, y); the part of pivots' weights in it is that of the problem, whatever p."""
+
+    def quantities(self, labels: Sequence[str] | None = None) -> tuple[list[str], list[str], Function]:
+        """Labels such as ``"pin.angle"`` and ``"pin on rod.force.x"``, units, and the function of (t, y): quantities of
+        joints and forces, and reactions, from multipliers that belong to positions and velocities. Those of `labels`,
+        and ValueError for values of actuators, loads of redundant equations, what is called in Python, and formulas
+        with numbers that are in p; or all others."""
+        return readings.quantities(self, labels)
+
+    def projection(self) -> tuple[Function, Function]:
+        """(g, gdot) of (t, y), and `readings.correction`, which ``project`` in C repeats as `rbdae.Projection()`."""
+        return self.function("constraints"), self.function("correction")
+
+    @property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """The numbers of positions, velocities, velocities among the unknowns, and constraints."""
+        layout, n_v = self._workspace.layout, self._workspace.layout.n_velocities
+        n_w = 0 if self._workspace.settings.reduced else n_v
+        return layout.q.stop, n_v, n_w, self.problem.interpretation.n_constraints
 
     def _recorded(self, name: str) -> Function:
         callbacks, workspace = self.problem.callbacks, self._workspace
         shapes, kernel = callbacks._shapes(name), callbacks._kernel(name)
-        pattern = callbacks._entries_of(name)
+        pattern = None if self.parameters else callbacks._entries_of(name)
         at = recording_point(workspace, shapes)
         try:
             recording = recorded_kernel(workspace, kernel, shapes, at, MOST_NODES, pattern)
         except (NotStraight, NoDerivative) as error:
             raise self.refusal(name, str(error)) from None
-        if name == "rhs_jacobian":
+        if pattern is None and name.endswith("jacobian"):
             pattern, recording = _entries(recording, shapes["out"])
         arguments = tuple(x for x in ("t", "y", "yd", "c") if x in "ty" or ("yd" in shapes and (x == "yd" or pattern)))
         return self.shortened(name, arguments, recording, shapes["out"], pattern)
@@ -150,7 +184,8 @@ class Handed:
     ) -> Function:
         """A recording with the operations that its machine code has."""
         if recording.functions:
-            called = ", ".join(f"{what} ({why})" for what, why in self.problem.laws.items() if why) or "a law"
+            laws = ((what, why) for what, why in self.problem.laws.items() if why != "recorded")
+            called = ", ".join(f"{what} ({why})" for what, why in laws) or "a law"
             raise self.refusal(name, f"it calls Python: {called}")
         with_selection = self._with_values(recording)
         short, order = shortened(replace(with_selection, alike={}), with_selection.outputs)

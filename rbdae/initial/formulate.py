@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Literal, final
@@ -136,7 +136,7 @@ def formulate(
     """
     system = _checked_system("formulate", system)
     choices = check_choices(formulation, rotation, velocity, options, redundant, reference)
-    _one_of("value of consistent", consistent, ("warn", "project", "check"))
+    _check.one_of("value of consistent", consistent, ("warn", "project", "check"))
     of_model = _code_of(code)
     t0 = _check.number("formulate", "t0", t0)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
@@ -186,7 +186,7 @@ def _checked_system(owner: str, system: object) -> System:
 
 def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: Hold, code: Code) -> Problem:
     """From a system to its model, the state at the start, settings and selection there, and the problem."""
-    model = compile_system(system, choices.explicit, t0)
+    model = compile_system(system, choices.formulation.kind == "ode", t0)
     state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
     settings, selection = settings_of(model, choices, state)
@@ -199,7 +199,8 @@ def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: 
     if row is not None:
         raise _singular(f"first at {model.row_name(row)}")
     workspace = _with_floor(workspace, choices, start)
-    workspace = _with_code(workspace, code, start.y0)
+    # recordings are made near the start
+    workspace = Workspace(workspace.memory.with_code(code, start.y0, workspace.numbers), workspace.selection)
     return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, code))
 
 
@@ -242,11 +243,6 @@ def _refuse_start(view: Interpretation, start: Start) -> None:
             raise ValueError(f"{what}{label} is {values[bad[0]]:g} at t0 = {start.t0:g}{more}; {_SIZES}")
 
 
-def _with_code(workspace: Workspace, code: Code, y0: Vec) -> Workspace:
-    """The workspace for recordings, which are made near y0."""
-    return Workspace(workspace.memory.with_code(code, y0, workspace.numbers), workspace.selection)
-
-
 def _with_floor(workspace: Workspace, choices: Choices, start: Start) -> Workspace:
     """Suspend joint equations near singular positions, if they may be left out and loops can come to one: where their
     pivots are small against the ones of the rates at the start."""
@@ -276,13 +272,7 @@ class Choices:
     may_drop: bool
     reference: str
 
-    @property
-    def explicit(self) -> bool:
-        """Whether the problem is an ODE, without algebraic unknowns."""
-        return self.formulation.kind == "ode"
-
     def settings(self, structure: Structure, **found: Any) -> Settings:
-        """The settings of a model with this structure."""
         return Settings(self.formulation, self.chart, self.kind, structure, **found)
 
 
@@ -294,19 +284,13 @@ def check_choices(
     redundant: str,
     reference: str,
 ) -> Choices:
-    """The choices of `rbdae.formulate`; `options` belong to the class of the formulation.
-
-    Raises
-    ------
-    TypeError, ValueError
-        A name is unknown, or choices do not go together.
-    """
+    """The choices of `rbdae.formulate`; `options` belong to the class of the formulation. Raises TypeError and
+    ValueError for an unknown name, and for choices that do not go together."""
     form = _with_options(formulation, options)
-    if not isinstance(rotation, str) or rotation not in CHARTS:
-        raise _check.unknown("rotation", rotation, CHARTS)
+    _check.one_of("rotation", rotation, CHARTS)
     chart = CHARTS[rotation]
     speed = chosen_velocity(form, chart, velocity)
-    _one_of("value of redundant", redundant, ("error", "minimum-norm"))
+    _check.one_of("value of redundant", redundant, ("error", "minimum-norm"))
     _check_reference(reference, chart)
     if wrong := misfit(form, chart, speed, [name for name, value in options.items() if value is not None]):
         raise ValueError(wrong)
@@ -336,7 +320,7 @@ def _with_options(formulation: str | Formulation, options: Mapping[str, Any]) ->
 
 def _check_reference(reference: str, chart: Chart) -> None:
     """Only charts with a singular set have a centre."""
-    _one_of("reference", reference, ("space", "start"))
+    _check.one_of("reference", reference, ("space", "start"))
     if reference == "start" and not chart.centre:
         centred = ", ".join(c.name for c in CHARTS.values() if c.centre)
         raise ValueError(
@@ -353,18 +337,13 @@ def _kind(velocity: str, chart: Chart) -> VelocityKind:
     return KINDS[chart.coordinate_velocities]
 
 
-def _one_of(what: str, value: object, known: Sequence[str]) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise _check.unknown(what, value, known)
-
-
 def _code_of(value: str) -> Code:
     """The code of a model's problems, from the argument `code` of `formulate`; in place of "auto" it is what the
     environment says. Python where Python is not as machine code expects it, and where tests ask for none."""
-    _one_of("value of code", value, CODES)
+    _check.one_of("value of code", value, CODES)
     if value == "auto":
         value = os.environ.get("RBDAE_CODE", "auto")
-        _one_of("value of RBDAE_CODE in the environment", value, CODES)
+        _check.one_of("value of RBDAE_CODE in the environment", value, CODES)
     if not of_models():
         return "plain"
     if not supported():

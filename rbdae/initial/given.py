@@ -54,15 +54,11 @@ _TURNS = np.arange(6) >= 3
 @final
 @dataclass(frozen=True, eq=False)
 class Known:
-    """The known part of a model's start; arrays (n, 6) bool of (x, rotation) of all bodies.
+    """The known part of a model's start: (n, 6) bool of (x, rotation) of all bodies.
 
-    Parameters
-    ----------
-    model : Model
-    arms : (n, 3); the points to which the equations refer, from the origins of the body frames
-    free : what can move at all: not the position of a body with a pivot
-    placed, moving : what the user gave of positions, and of velocities
-    held : what keeps its place and velocity whatever happens
+    `free` can move at all: not the position of a body with a pivot. The user gave positions that are `placed` and
+    velocities that are `moving`; what is `held` keeps its place and velocity whatever happens. `arms` (n, 3) lead from
+    the origins of the body frames to the points to which the equations refer.
     """
 
     model: Model

@@ -149,13 +149,8 @@ class Joints:
 
     def nearest_positions(self, start: BodyMotion) -> tuple[BodyMotion, int]:
         """The positions on the constraints that are nearest to a motion in the mass metric, [NS] (62, P), and the
-        number of Newton steps. From far away, after half of the steps, any will do.
-
-        Raises
-        ------
-        ProjectionError
-            Newton's method does not converge, or equations follow from others.
-        """
+        number of Newton steps. From far away, after half of the steps, any will do. Raises ProjectionError where
+        Newton's method does not converge, or equations follow from others."""
         scales = self.model.scales
         steady = max(1e3 * EXACT, 30.0 * float(np.finfo(float).eps) * scales.reach / scales.length)
         here = before = replace(start, p=_unit(start.p))
@@ -182,13 +177,8 @@ class Joints:
             before, here, moved = here, _displaced(here, step), moved + step
 
     def nearest_velocities(self, motion: BodyMotion) -> BodyMotion:
-        """The motion with the velocities on the constraints that are nearest in the mass metric, [NS] (62, V).
-
-        Raises
-        ------
-        ProjectionError
-            Equations follow from others.
-        """
+        """The motion with the velocities on the constraints that are nearest in the mass metric, [NS] (62, V). Raises
+        ProjectionError where equations follow from others."""
         v = np.hstack([motion.xd, motion.om]) + self._step(motion, self.rates(motion))[:-1]
         return motion.moving(v)
 

@@ -83,16 +83,11 @@ class ConsistentState:
 
 
 def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold = ()) -> ConsistentState:
-    """A state on the constraints: what is not given is found, what is given changes as little as possible.
+    """A state on the constraints: what is not given is found, what is given changes as little as possible. `check`
+    refuses given values that would have to change, `hold` keeps what it names in place.
 
-    `check` refuses given values that would have to change, `hold` keeps what it names in place.
-
-    Raises
-    ------
-    ValueError
-        The given values are inconsistent, a loop cannot be closed, or the velocities contradict each other.
-    ProjectionError
-        The constraints cannot be satisfied near the given values.
+    Raises ValueError for inconsistent values, a loop that cannot be closed and velocities that contradict each other,
+    ProjectionError where the constraints cannot be satisfied near the given values.
     """
     known = Known.of(model, hold)
     stated = known.stated()
@@ -152,13 +147,7 @@ class _Search:
         self._violation = g, rate
 
     def motion(self) -> BodyMotion:
-        """A consistent motion.
-
-        Raises
-        ------
-        ValueError, ProjectionError
-            There is none near the start.
-        """
+        """A consistent motion. Raises ValueError or ProjectionError if there is none near the start."""
         known, joints, here = self.known, self.joints, self.start
         gap, rate = joints.relative(*self._violation)
         right = self.sides.agree(here)
@@ -294,14 +283,8 @@ class Sides:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Merit:
-    """The numbers that the search brings to zero: gaps of the joints over their sizes, then those of the sides.
-
-    Parameters
-    ----------
-    known, sides : what may move, and directions that agree
-    joints : whose equations these are, of motions of the origins
-    counted : (rows,) bool, the joint equations that count; the others are zero
-    """
+    """The numbers that the search brings to zero: gaps of the joints of motions of the origins over their sizes, zero
+    but for the rows that are `counted`, then those of the sides. `known` says what may move."""
 
     known: Known
     sides: Sides
@@ -350,14 +333,9 @@ class _Place(NamedTuple):
 
 def close(merit: Merit, start: BodyMotion) -> tuple[BodyMotion, BodyMotion, int]:
     """Positions on the constraints, from those of a motion of the origins; the positions that the search had reached
-    when given values began to move; the number of steps.
+    when given values began to move; the number of steps. Raises ValueError if the joints cannot be closed.
 
     On the wrong side of an axis the joints are closed, too: that is for the caller to refuse.
-
-    Raises
-    ------
-    ValueError
-        The joints cannot be closed.
     """
     known, rest = merit.known, np.zeros_like(start.x)
     start = replace(start, p=start.p / np.linalg.norm(start.p, axis=1)[:, None], xd=rest, om=rest)

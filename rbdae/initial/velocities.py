@@ -26,17 +26,12 @@ _STEADY: Final = 1e-8  # of velocities
 @final
 @dataclass(frozen=True, eq=False)
 class Velocities:
-    """All velocities of the origins on the constraints, (6 n,).
+    """All velocities of the origins on the constraints, v0 + N a, (6 n,), by a stated motion of the origins at these
+    positions with the given velocities.
 
-    Attributes
-    ----------
-    known, joints : what may change, and the joints' equations of reference points
-    stated : a motion of the origins at these positions, with the given velocities
-    units : (6 n,), lengths for points, else 1
-    G, g_t : (rows, 6 n) and (rows,), the gradient by velocities over units, and gdot where all that may change is zero,
-        both over sizes of equations
-    v0, N : (6 n,) and (6 n, freedoms), N over units: its columns are orthonormal
-    speed : 1/s, what violations are compared with
+    `units` (6 n,) are lengths for points, else 1; the columns of N (6 n, freedoms) over them are orthonormal. G (rows,
+    6 n), the gradient by velocities over units, and g_t (rows,), gdot where all that may change is zero, are both over
+    sizes of equations. `speed`, 1/s, is what violations are compared with.
     """
 
     known: Known
@@ -51,13 +46,8 @@ class Velocities:
 
     @classmethod
     def of(cls, known: Known, joints: Joints, stated: BodyMotion) -> Velocities:
-        """Those at the positions of a motion of the origins.
-
-        Raises
-        ------
-        ValueError
-            No velocities satisfy the constraints.
-        """
+        """Those at the positions of a motion of the origins. Raises ValueError if no velocities satisfy the
+        constraints."""
         model, origins, told = known.model, joints.of_origins(known.arms), np.hstack([stated.xd, stated.om])
         free = known.free & ~(known.moving & known.held)
         fixed = stated.moving(np.where(free, 0.0, told))

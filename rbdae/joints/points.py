@@ -19,8 +19,17 @@ from rbdae.quantities.quantity import Quantity, of_coordinates
 
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class AbstractPointJoint(AbstractAxialJoint):
-    """A point of `b` stays on a line or plane of `a`; `axis_b` and `normal_b` are the directions of `axis_a` and
-    `normal_a` at the start."""
+    """A point of `b` stays on a line or plane of `a`.
+
+    Parameters
+    ----------
+    at_a, at_b : (3,) array_like
+        A point of the line or plane in the frame of `a`, and the point that stays in it in the frame of `b`.
+    axis_a : (3,) array_like
+        The line, or the plane's normal; in the frame of `a`, of any length.
+    normal_a : (3,) array_like, optional
+        Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
+    """
 
     axis_b: Vec = attrs.field(default=None, converter=frames.axis_b, init=False)
     normal_a: Vec = attrs.field(default=None, converter=frames.normal_a, kw_only=True)
@@ -33,14 +42,7 @@ class PointOnLine(AbstractPointJoint):
 
     Quantities: displacement, rate, acceleration, force, power.
 
-    Parameters
-    ----------
-    at_a, at_b : (3,) array_like
-        A point of the line in the frame of `a`, and the point that stays on it in the frame of `b`.
-    axis_a : (3,) array_like
-        The line; in the frame of `a`, of any length.
-    normal_a : (3,) array_like, optional
-        Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
+    Parameters are those of `rbdae.joints.points.AbstractPointJoint`.
     """
 
     __slots__ = ()
@@ -62,14 +64,7 @@ class PointOnPlane(AbstractPointJoint):
 
     Quantities: the displacements x along normal_a and y along axis_a x normal_a, x_rate, x_acceleration, ...
 
-    Parameters
-    ----------
-    at_a, at_b : (3,) array_like
-        A point of the plane in the frame of `a`, and the point that stays in it in the frame of `b`.
-    axis_a : (3,) array_like
-        The plane's normal; in the frame of `a`, of any length.
-    normal_a : (3,) array_like, optional
-        Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
+    Parameters are those of `rbdae.joints.points.AbstractPointJoint`.
     """
 
     __slots__ = ()
@@ -121,10 +116,6 @@ class Rod(AbstractJoint):
     def quantities(self) -> dict[str, Quantity]:
         """Only the tension: the length is constant."""
         return {name: each for name, each in of_coordinates(self, [self.prescribed()]).items() if name == "force"}
-
-    def velocity_rows(self) -> tuple[None, None]:
-        """None: the rod's direction turns in both bodies."""
-        return None, None
 
     def primitives(self) -> tuple[Distance]:
         return (Distance(self.at_a, self.at_b, self.length),)

@@ -21,7 +21,7 @@ import attrs
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Varied, Vec
+from rbdae._arrays import ArrayLike, Vec, is_varied
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.laws.law import Derived, Filling, Recorded, Users
 from rbdae.quantities.forms import direction, point
@@ -91,9 +91,9 @@ class Distance(_Primitive):
 
     def __init__(self, r1: ArrayLike, r2: ArrayLike, length: float) -> None:
         arm, remedy = _between("Distance", r1, r2), "use Coincidence for points that stay together"
-        l = length if isinstance(length, Varied) else _check.positive("Distance", "length", length, remedy)
+        l = length if is_varied(length) else _check.positive("Distance", "length", length, remedy)
         # At length 0 the gradient vanishes and the constraint is lost, as with a square that underflows.
-        if not 0.0 < 0.5 * l * l < np.inf:
+        if not 0.0 < 0.5 * l.real * l.real < np.inf:
             raise ValueError(f"Distance: length {l:g} has no square among the floats; use SI units")
         super().__init__(arm, arm, 0.5 * l * l)
 
@@ -120,13 +120,7 @@ class Combination(_Primitive):
         self.__attrs_init__(parts[0].A, parts[0].B, offsets, function, parts)
 
     def law(self, owner: str) -> UserFunction:
-        """The function, with its first and second derivatives.
-
-        Raises
-        ------
-        ValueError
-            if it cannot be recorded
-        """
+        """The function, with its first and second derivatives. Raises ValueError if it cannot be recorded."""
 
         def filling(users: Users) -> Filling:
             def fill(t: float, x: Vec, out: Vec) -> None:

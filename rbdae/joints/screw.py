@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec, cross
+from rbdae._arrays import ArrayLike, Vec, cross, varied
 from rbdae.joints import frames
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Combination, Dot1, Dot2, Primitive
@@ -69,6 +69,6 @@ class Screw(AbstractAxialJoint):
 
     def primitives(self) -> tuple[Primitive, ...]:
         """The equations of a cylindrical joint; the thread."""
-        phi = Dot2(self.axis_a * (2.0 * np.pi / self.pitch), self.at_a, self.at_b)
+        phi = Dot2(varied(self.axis_a * (2.0 * np.pi / self.pitch)), self.at_a, self.at_b)
         angle = Dot1(self.normal_a, self.normal_b), Dot1(self.across, self.normal_b)
         return *self.parallel_axes(), *self.point_on_axis(), Combination(_thread, phi, *angle)

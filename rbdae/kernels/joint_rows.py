@@ -19,13 +19,12 @@ from rbdae.kernels.memory import head, multipliers, primitives, right_hand_side,
 
 
 def _set_gradients(m: Memory, t: float, y: Array) -> None:
-    """G at the positions of y."""
     set_time(m, t)
     place_gradients(m, y)
 
 
 def place_gradients(m: Memory, y: Array) -> None:
-    """The same, which do not depend on the values of drives."""
+    """G at the positions of y; it does not depend on the values of drives."""
     gather_positions(m, y)
     place(m)
     primitive_vectors(m, 0)
@@ -81,12 +80,6 @@ def pivots_of_factors(m: Memory) -> Array:
     return out
 
 
-def _sine(saddle: Saddle, i: int) -> Any:
-    """The square of the sine between the row with place i and those before it."""
-    d = saddle.pivots[i]
-    return select(abs(d) < SUSPENDED, d / saddle.sizes[i], 0.0)
-
-
 def _size(m: Memory, n: int, k: int) -> Any:
     """The square of a row with respect to velocities over the bodies' radius of gyration."""
     r, reach, size = rows(m)[n], extent(m), 0.0
@@ -104,8 +97,8 @@ def independence(m: Memory, t: float, y: Array, out: Array) -> None:
     there are none. Then, of each dropped row, (rows,) multipliers of the joints that give no force: c and -1."""
     saddle = _factorise(m, t, y)
     h, most = head(m), 0.0
-    for i in range(h.n_rows):
-        out[i] = _sine(saddle, i)
+    for i, d in enumerate(saddle.pivots):
+        out[i] = select(abs(d) < SUSPENDED, d / saddle.sizes[i], 0.0)
     dropped = _equations(m, kept=False)
     nulls = out[h.n_rows + 1 :].reshape(len(dropped), h.n_rows)
     for null, (n, k) in zip(nulls, dropped, strict=True):

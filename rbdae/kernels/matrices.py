@@ -64,7 +64,7 @@ def terms(m: Memory, t: float, y: Array, x: Array, out: Array) -> None:
             out[2 * n + o.il] *= (s.a[:4] @ s.a[:4]) / (4.0 * o.radial)
     gather_material(m, _turned(m, v, material=True))
     for _, s in moving(m):
-        s.om[:], s.dd[:] = s.w[:3], natural_velocity(h.kind, s, s.w)
+        s.dd[:] = natural_velocity(h.kind, s, s.w)
     kinematics_rate(m, qd)
     apply_mass_matrix(m, _turned(m, vd, material=True), forces, 1.0)
     clear_forces(m)

@@ -18,74 +18,35 @@ FUNCTION = 3
 TURN = 4
 POINT = 5
 
+SHAPES = {"identity": IDENTITY, "root": ROOT, "angle": ANGLE, "point": POINT, "turn": TURN}
+
 MOST_INPUTS = 9
 """Inputs on which the law of an element or of a drive may depend."""
 
 BODY = np.dtype(
-    [
-        ("mass", "f8"),
-        ("inertia", "f8", (3, 3)),
-        ("inertia_inverse", "f8", (3, 3)),
-        ("euler", "f8", (3, 3)),
-        ("euler_inverse", "f8", (3, 3)),
-        ("radial", "f8"),
-        ("center", "f8", (3,)),
-        ("origin", "f8", (3,)),
-        ("weight", "f8", (3,)),
-        ("weight_d", "f8", (9,)),
-        ("iq", "i8"),
-        ("iv", "i8"),
-        ("il", "i8"),
-        ("nt", "i8"),
-        ("na", "i8"),
-        ("nr", "i8"),
-        ("ni", "i8"),
-        ("fixed", "i8"),
-        ("parent", "i8"),
-        ("inu", "i8"),
-        ("arm", "f8", (3,)),
-        ("parent_arm", "f8", (3,)),
-    ],
+    [(n, "i8") for n in ("iq", "iv", "il", "inu", "nt", "na", "nr", "ni", "fixed", "parent")]
+    + [(n, "f8") for n in ("mass", "radial")]
+    + [(n, "f8", (3, 3)) for n in ("inertia", "inertia_inverse", "euler", "euler_inverse")]
+    + [(n, "f8", (3,)) for n in ("center", "origin", "arm", "parent_arm", "weight")]
+    + [("weight_d", "f8", (9,))],
     align=True,
 )
 
 # of a combination there is a `law`, and `more` has A and B of its second and third parts
 PRIMITIVE = np.dtype(
-    [
-        ("linear", "i8"),
-        ("law", "i8"),
-        ("n", "i8"),
-        ("row", "i8"),
-        ("body", "i8", (2,)),
-        ("moving", "i8"),
-        ("keep", "i8", (3,)),
-        ("A", "f8", (8,)),
-        ("B", "f8", (8,)),
-        ("more", "f8", (2, 2, 8)),
-        ("Ad", "f8", (8,)),
-        ("Add", "f8", (8,)),
-        ("scale", "f8"),
-        ("offset", "f8", (3,)),
-        ("offset_rate", "f8", (3,)),
-        ("offset_acceleration", "f8", (3,)),
-        ("slot", "i8", (3,)),
-    ],
+    [(n, "i8") for n in ("linear", "law", "n", "row", "moving")]
+    + [("body", "i8", (2,)), ("keep", "i8", (3,)), ("slot", "i8", (3,)), ("scale", "f8")]
+    + [(n, "f8", (8,)) for n in ("A", "Ad", "Add", "B")]
+    + [("more", "f8", (2, 2, 8))]
+    + [(n, "f8", (3,)) for n in ("offset", "offset_rate", "offset_acceleration")],
     align=True,
 )
 
 # `input` are the numbers of the inputs that the law takes, whose values are written to `read`
 DRIVE = np.dtype(
-    [
-        ("law", "i8"),
-        ("kind", "i8"),
-        ("primitive", "i8"),
-        ("n_inputs", "i8"),
-        ("input", "i8", (MOST_INPUTS,)),
-        ("e1", "f8", (3,)),
-        ("e2", "f8", (3,)),
-        ("value", "f8", (9,)),
-        ("read", "f8", (MOST_INPUTS,)),
-    ],
+    [(n, "i8") for n in ("law", "kind", "primitive", "n_inputs")]
+    + [("input", "i8", (MOST_INPUTS,)), ("read", "f8", (MOST_INPUTS,))]
+    + [("e1", "f8", (3,)), ("e2", "f8", (3,)), ("value", "f8", (9,))],
     align=True,
 )
 
@@ -96,37 +57,11 @@ DRIVE = np.dtype(
 # among the arguments of its law `force`; without one the inputs are the load in place of `constant`; `reaction` of
 # friction under the reaction of a joint is its number from 1 on
 ELEMENT = np.dtype(
-    [
-        (name, "i8")
-        for name in [
-            "shaping",
-            "forms",
-            "first",
-            "last",
-            "winding",
-            "holonomic",
-            "force",
-            "potential",
-            "n_states",
-            "state",
-            "first_body",
-            "n_bodies",
-            "first_input",
-            "n_inputs",
-            "n_parameters",
-            "first_parameter",
-            "reaction",
-        ]
-    ]
-    + [
-        ("body", "i8", (2,)),
-        ("stiffness", "f8", (3, 3)),
-        ("damping", "f8", (3, 3)),
-        ("rest", "f8", (3,)),
-        ("constant", "f8", (3,)),
-        ("sign", "f8"),
-        ("level", "f8"),
-    ],
+    [(n, "i8") for n in ("shaping", "forms", "holonomic", "winding", "force", "potential", "reaction")]
+    + [(n, "i8") for n in ("first", "last", "state", "n_states", "first_body", "n_bodies")]
+    + [(n, "i8") for n in ("first_input", "n_inputs", "first_parameter", "n_parameters")]
+    + [("body", "i8", (2,)), ("stiffness", "f8", (3, 3)), ("damping", "f8", (3, 3))]
+    + [("rest", "f8", (3,)), ("constant", "f8", (3,)), ("sign", "f8"), ("level", "f8")],
     align=True,
 )
 
@@ -154,26 +89,17 @@ ENTRY = np.dtype([("form", "i8"), ("A", "f8", (8,)), ("B", "f8", (8,))], align=T
 # `nu` on; the places of the equations, then of the rows S, among the factors (`rbdae.kernels.null_space.trees`): 0 to 2
 # for those that move the body. Parents come first
 TREE_VELOCITY = np.dtype(
-    [
-        ("parent", "i8"),
-        ("nu", "i8"),
-        ("n_rows", "i8"),
-        ("n_free", "i8"),
-        ("primitive", "i8", (6,)),
-        ("equation", "i8", (6,)),
-        ("side", "i8", (6,)),
-        ("row", "i8", (6,)),
-        ("place", "i8", (6,)),
-        ("S", "f8", (6, 6)),
-    ],
+    [(n, "i8") for n in ("parent", "nu", "n_rows", "n_free")]
+    + [(n, "i8", (6,)) for n in ("primitive", "equation", "side", "row", "place")]
+    + [("S", "f8", (6, 6))],
     align=True,
 )
 
 # working memory of one body; names: `d` the directors, a trailing `d` a time derivative
 STATE = np.dtype(
-    [(n, "f8", (3,)) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om")]
+    [(n, "f8", (3,)) for n in ("x", "xd", "xdd", "fx", "px", "pxd")]
     + [(n, "f8", (9,)) for n in ("a", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd")]
-    + [("B", "f8", (9, 9)), ("U", "f8", (9, 9)), ("N", "f8", (9, 3)), ("Ji", "f8", (3, 3))],
+    + [("B", "f8", (9, 9)), ("N", "f8", (9, 3)), ("Ji", "f8", (3, 3))],
     align=True,
 )
 

@@ -65,7 +65,6 @@ def objects(array: Any) -> Any:
 
 
 def _column(values: Any) -> Sequence[Any]:
-    """A field of all records."""
     if values.dtype.names:
         return [opened(each) for each in values]
     if values.ndim == 1 or (values.dtype.kind == "i" and values.ndim == 2):

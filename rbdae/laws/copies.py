@@ -102,7 +102,6 @@ def _is_own(value: Any) -> bool:
 
 
 def _is_users(value: Any) -> bool:
-    """Whether a value is a function of the user, not of a library."""
     if not isinstance(value, types.FunctionType) or _is_own(value) or _root(value) in ("numpy", "scipy"):
         return False
     # users have modules with names of the standard library, such as test.py
@@ -166,8 +165,6 @@ def _maker(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _extreme(condition: Callable[[Any, Any], Any], usual: Callable[..., Any]) -> Callable[..., Any]:
-    """``min`` and ``max`` of numbers, without branches."""
-
     def call(*arguments: Any, **options: Any) -> Any:
         values = [*arguments[0]] if len(arguments) == 1 else arguments
         if options or number_among(values) is None:

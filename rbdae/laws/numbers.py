@@ -253,7 +253,6 @@ _TRUTHS = Truth, bool, np.bool_
 
 
 def _truth(x: Any) -> Any:
-    """A comparison."""
     if type(x) not in _TRUTHS:
         raise TypeError("&, |, ^ and ~ are for comparisons")
     return x

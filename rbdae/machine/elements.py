@@ -346,7 +346,6 @@ def scheduled(name: str, elements: Elements) -> tuple[str, Ints]:
 
 
 def _even(table: Ints) -> Ints:
-    """A table of even length."""
     return np.append(table, np.zeros(len(table) % 2, dtype=np.int32))
 
 

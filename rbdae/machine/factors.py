@@ -162,7 +162,6 @@ class Factors:
         return samples
 
     def _code(self, found: BoundFactors) -> None:
-        """Take code of the model."""
         self.order, self.size = found.order, found.size
         factors, self.solve = found.functions
         code = _code()

@@ -15,7 +15,7 @@ through ctypes; Python calls it directly.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NoReturn, final
 from weakref import WeakValueDictionary
@@ -116,7 +116,7 @@ def machine_text(name: str, native: Any) -> str:
 """
 
 
-Shapes = dict[str, tuple[int, ...]]
+Shapes = Mapping[str, tuple[int, ...]]
 """The shapes of y, yd and out."""
 
 

@@ -153,7 +153,6 @@ def _cut(function: str) -> str:
 
 
 def _optimised(written: Written) -> bytes:
-    """The object code of a text."""
     llvm = _llvm()
     context = llvm.create_context()  # the common one keeps every number that was ever in a text
     try:

@@ -37,8 +37,6 @@ _NEW.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
 
 
 class _Definition(ctypes.Structure):
-    """CPython's PyMethodDef."""
-
     _fields_ = (
         ("name", ctypes.c_char_p),
         ("address", ctypes.c_void_p),

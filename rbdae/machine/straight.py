@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from struct import pack
 from typing import final
 
-from rbdae.graph.graph import LEAVES, OF_TWO, Graph, operands
+from rbdae.graph.graph import FUNCTIONS, LEAVES, OF_TWO, Graph, operands
 from rbdae.graph.latency import depths
 from rbdae.graph.loaded import Loaded
 from rbdae.machine.data import Table
@@ -24,27 +24,8 @@ PASSED = "ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out"
 PAIR, _LATER = "<2 x double>", 25  # cycles
 
 _INTRINSICS = {"sqrt": "llvm.sqrt.f64", "abs": "llvm.fabs.f64", "floor": "llvm.floor.f64"}
-_LIBRARY = {
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "exp": "exp",
-    "expm1": "expm1",
-    "log": "log",
-    "log1p": "log1p",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "tanh": "tanh",
-    "arcsinh": "asinh",
-    "arccosh": "acosh",
-    "arctanh": "atanh",
-    "arctan2": "atan2",
-    "power": "pow",
-    "fmod": "fmod",
-}
+_LIBRARY = {name: name.replace("arc", "a") for name in (*FUNCTIONS, *OF_TWO) if name not in _INTRINSICS}
+_LIBRARY["power"] = "pow"
 _ARITHMETIC = {"add": "fadd contract", "sub": "fsub contract", "mul": "fmul contract"}
 COMPARISONS = {"<": "olt", "<=": "ole", "==": "oeq"}
 OF_VECTORS = frozenset({*_ARITHMETIC, *COMPARISONS, "neg", "rcp", "sqrt", "abs"})
@@ -123,7 +104,6 @@ class Part:
         ]
 
     def _pointer(self, place: int) -> str:
-        """An address from the context."""
         name = f"%x{place}"
         if name not in self._pointers:
             self._pointers.add(name)

@@ -294,13 +294,8 @@ class StepFunctions:
 
 
 def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunctions:
-    """The functions of a scheme of `rbdae.conserving.SCHEMES`; `tally` counts where plain Python runs.
-
-    Raises
-    ------
-    ValueError
-        for forces and drives that the scheme does not have
-    """
+    """The functions of a scheme of `rbdae.conserving.SCHEMES`; `tally` counts where plain Python runs. Raises
+    ValueError for forces and drives that the scheme does not have."""
     if workspace.settings.kind.number == kb.DIRECTOR_RATE:
         scheme = IN_DIRECTORS.get(scheme, scheme)
     found = SCHEMES[scheme]

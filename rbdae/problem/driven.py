@@ -121,13 +121,8 @@ def refuse_run(workspace: Workspace, t0: float, t_end: float) -> None:
 
 
 def refuse_jumps(workspace: Workspace, t: float, before: Vec, after: Vec) -> None:
-    """Refuse other values of inputs at a time of a run by which a drive would jump, or its rate.
-
-    Raises
-    ------
-    ValueError
-        with the drive, the inputs, the jump and the remedy
-    """
+    """Refuse other values of inputs at a time of a run by which a drive would jump, or its rate. Raises ValueError with
+    the drive, the inputs, the jump and the remedy."""
     if before.tobytes() == after.tobytes():
         return
     refuse_held(workspace, after)

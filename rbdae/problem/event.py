@@ -115,19 +115,8 @@ def name_of(event: object) -> str:
 
 @final
 class RunEvents:
-    """The events of a run; a quantity has one memory of its turns in all segments.
-
-    Parameters
-    ----------
-    events : checked
-    first : the problem in whose unknowns the functions are given
-    span : of the run, negative back in time
-
-    Raises
-    ------
-    ValueError
-        as `EventGroup`
-    """
+    """The events of a run over a span, negative back in time, checked; a quantity has one memory of its turns in all
+    segments, functions are given in the unknowns of the `first` problem. Raises ValueError as `EventGroup`."""
 
     def __init__(self, events: Sequence[AnyEvent], first: Any, span: float) -> None:
         self._events, self._first = events, first
@@ -162,17 +151,8 @@ class RunEvents:
 
 @final
 class EventGroup:
-    """The events of quantities in one run, with the memory of their turns and of their last step.
-
-    Attributes
-    ----------
-    n : how many events
-
-    Raises
-    ------
-    ValueError
-        for a quantity that the system has not, and for a vector
-    """
+    """The n events of quantities in one run, with the memory of their turns and of their last step. Raises ValueError
+    for a quantity that the system has not, and for a vector."""
 
     def __init__(self, view: Interpretation, events: Sequence[Event], span: float) -> None:
         self._view, self.n = view, len(events)
@@ -253,12 +233,9 @@ class EventFunction:
     that look for a zero. A function without a memory would have others: a continuous one of a direction has an even
     number of zeros, and any other jumps.
 
-    Attributes
-    ----------
-    terminal : number of occurrences that end the run; 0 for never
-    direction : sign of the slope that counts; 0 for both
-    group, place : all events of quantities of one run, by which loops in machine code read them, and which one it is;
-        None for a function of the user
+    `terminal` occurrences end the run (0: never); `direction` is the sign of the slope that counts (0: both). The
+    `group` has all events of quantities of one run, by which loops in machine code read them, None for a function of
+    the user; `place` is the event's own there.
     """
 
     def __init__(

@@ -30,17 +30,9 @@ Values = Mapping[tuple[Block, str], Any]
 
 @final
 class Formulas:
-    """The quantities of a model.
-
-    Parameters
-    ----------
-    view : `rbdae.problem.interpretation.Interpretation`, for the model and the places of the bodies in memory
-    Z : (24 bodies,) natural coordinates, as they are in memory
-    applied : what the kernel `by_force` gives
-    loads : (21 joints,), what the kernel `joint_loads` gives
-    friction : what the kernel `friction_margins` gives
-    blocks : the values of blocks
-    """
+    """The quantities of a model, for which an `Interpretation` has the places of the bodies in memory, by their natural
+    coordinates Z (24 bodies,), what the kernels `by_force`, `joint_loads` (21 joints,) and `friction_margins` give, and
+    the values of blocks."""
 
     def __init__(self, view: Any, Z: Any, applied: Any, loads: Any = None, friction: Any = None, blocks: Any = None):
         self._model, self._places = view.model, view.places

@@ -196,7 +196,7 @@ class Interpretation:
         return self.measures(t, y).all("forces")
 
     @cached_property
-    def _level(self) -> float:
+    def level(self) -> float:
         """The part of the weight's potential that pivots have: it is zero at the origin of space."""
         B = self.model.bodies[: self.model.n]
         pivots = B["nt"] == 0
@@ -207,7 +207,7 @@ class Interpretation:
         its own mass matrix, which differ where the state has drifted from the constraints."""
         out = self.read(readings.energies, t, y, 2)
         kinetic, potential = out.T.copy()
-        potential -= self._level
+        potential -= self.level
         return Energy(kinetic, potential, kinetic + potential)
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:

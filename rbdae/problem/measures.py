@@ -42,6 +42,7 @@ class Recorded:
     ----------
     keys : blocks, with the names of their values
     sizes, ends : of what the quantities are functions of, one after the other
+    recorder : of the formulas; these numbers are its input ``"y"``
     """
 
     def __init__(self, view: Any) -> None:
@@ -50,8 +51,8 @@ class Recorded:
         of_kernels = 24 * model.n, 12 * model.n + WIDTH * n_forces, 21 * len(model.joints), 2 * len(model.frictions)
         self.sizes = [*of_kernels, len(self.keys)]
         self.ends = np.cumsum(self.sizes)
-        self._recorder = Recorder({"y": np.ones(self.ends[-1])}, MOST_NODES)
-        Z, applied, loads, friction, blocks = np.split(self._recorder.inputs("y"), self.ends[:-1])
+        self.recorder = Recorder({"y": np.ones(self.ends[-1])}, MOST_NODES)
+        Z, applied, loads, friction, blocks = np.split(self.recorder.inputs("y"), self.ends[:-1])
         values = dict(zip(self.keys, blocks, strict=True))
         self._formulas = Formulas(view, Z, applied, loads, friction, values)
         self._nodes: dict[tuple[str, str, str], list[int]] = {}
@@ -65,35 +66,35 @@ class Recorded:
         with self._lock:
             if key not in self._nodes:
                 value = np.asarray(self._formulas.value(owner, quantity), dtype=object)
-                self._nodes[key] = [self._recorder.number(each) for each in value.ravel()]
+                self._nodes[key] = [self.recorder.number(each) for each in value.ravel()]
             return self._nodes[key]
 
     def at_rows(self, nodes: Sequence[int], x: Any) -> list[Any]:
         """The values of nodes for x, whose k-th item is a number, or an array of rows."""
         key = tuple(nodes)
         if key not in self._functions:
-            self._functions[key] = InPython(self._recorder.graph, nodes)
+            self._functions[key] = InPython(self.recorder.graph, nodes)
         return self._functions[key]({"y": x})
 
     def machine(self, nodes: Sequence[int]) -> MachineFunction | None:
         """Nodes as a machine function of y; None where values of blocks are read."""
         key = tuple(nodes)
         if key not in self._machine:
-            blocked = self._read_by(nodes)[_BLOCKS]
-            self._machine[key] = None if blocked else function_of_numbers(self._recorder.graph, nodes)
+            blocked = self.read_by(nodes)[_BLOCKS]
+            self._machine[key] = None if blocked else function_of_numbers(self.recorder.graph, nodes)
         return self._machine[key]
 
     def node(self, found: Found | None) -> int:
         """The node of a number; that of 0 for None."""
-        return self._recorder.number(0.0) if found is None else self.nodes(*found)[0]
+        return self.recorder.number(0.0) if found is None else self.nodes(*found)[0]
 
     def by_loads(self, nodes: Sequence[int]) -> bool:
         """Whether multipliers count."""
-        return self._read_by(nodes)[_LOADS]
+        return self.read_by(nodes)[_LOADS]
 
-    def _read_by(self, nodes: Sequence[int]) -> list[bool]:
+    def read_by(self, nodes: Sequence[int]) -> list[bool]:
         """Whether each part is read."""
-        key, graph = tuple(nodes), self._recorder.graph
+        key, graph = tuple(nodes), self.recorder.graph
         if key not in self._reads:
             read = [graph.nodes[k][2] for k in graph.needed(nodes) if graph.nodes[k][0] == "input"]
             parts = np.isin(np.arange(len(self.sizes)), np.searchsorted(self.ends, read, side="right"))
@@ -103,7 +104,7 @@ class Recorded:
     def calls(self, view: Any, nodes: Sequence[int], x: Vec, out: Vec, rates: Vec, *, rates_too: bool) -> list[Any]:
         """The calls of `rbdae.machine.quantity_events.in_turn` to fill x and `out`, and the rates of y if they are
         wanted or needed."""
-        layout, kernels, needed = view.workspace.layout, view.workspace.settings.kernels, self._read_by(nodes)
+        layout, kernels, needed = view.workspace.layout, view.workspace.settings.kernels, self.read_by(nodes)
         parts = [x[end - size : end] for size, end in zip(self.sizes, self.ends.tolist(), strict=True)]
         la = rates[layout.n_differential + layout.n_internal :]
 

@@ -38,20 +38,11 @@ _classes: dict[type, Callable[[Observable], Any]] = {}
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A scalar or a vector of an observable.
+    """A scalar (no components) or a vector of an observable, in the attribute of its name, or as `of` gives it.
 
-    Attributes
-    ----------
-    name : of the attribute that has it; "" if it is the value itself
-    unit : "" for numbers
-    components : "" for a scalar
-    heading : of a picture; scalars with the same heading are drawn together
-    symbol : of a component in a picture
-    column : in names of columns, if it is not the name
-    of : gives it, if it is not an attribute; arrays (m,) or (m, components)
-    anchor, caption : of the figure of a report; "" for none
-    limits : of the values, if they are known
-    tabled : whether tables have it
+    Pictures have its heading, with which scalars are drawn together, its symbol of a component and the limits of its
+    values; columns of tables, unless it is not `tabled`, have `column` in place of its name; the figure of a report has
+    its anchor and caption.
     """
 
     name: str

@@ -21,17 +21,12 @@ from rbdae.system import name_in
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Owner:
-    """A joint or a force.
+    """A joint or a force with its quantities, and coordinates of its two bodies (by number, the ground is the last), by
+    name.
 
-    Attributes
-    ----------
-    name, quantities : of the joint or force, and its quantities by name
-    bodies : its two bodies by number, the ground is the last
-    coordinates : by name, of its two bodies
-    joints : numbers of the joints whose reactions are among its efforts, of each coordinate by name: drives along it
-    elements : numbers among elements, of the forces whose efforts are its own
-    number : its own among joints, -1 for a force
-    blocks : actuators along it, with the names of their coordinates, or the block that it is itself
+    Among its efforts are the reactions of `joints`, of drives along each coordinate, those of force `elements`, and of
+    the `blocks`: actuators along it with the names of their coordinates, or the block that it is itself. All are
+    numbers in the model; its own among joints is -1 for a force.
     """
 
     name: str
@@ -56,13 +51,7 @@ class Owner:
 
 @final
 class Owners:
-    """All of a model.
-
-    Attributes
-    ----------
-    joints, forces : by name
-    networks : with the number of the element of each
-    """
+    """All of a model: joints and forces by name, and networks with the number of the element of each."""
 
     def __init__(self, model: Model) -> None:
         self._system = system = model.system
@@ -99,13 +88,8 @@ class Owners:
             self.forces[name] = Owner(name, force.quantities, (a, b), found, along, tuple(elements[name]), -1, mine)
 
     def find(self, quantity: object) -> tuple[Owner, Quantity]:
-        """The owner of a quantity here, and what it is called there; by the object or by its label, "pin.angle".
-
-        Raises
-        ------
-        ValueError, TypeError
-            for what this system has not
-        """
+        """The owner of a quantity here, and what it is called there; by the object or by its label, "pin.angle". Raises
+        ValueError and TypeError for what this system has not."""
         if isinstance(quantity, Quantity):
             name = name_in(self._system, quantity.owner)
             if name is None:

@@ -19,16 +19,11 @@ from rbdae.rotations.vectors import spurrier_klumpp
 
 
 def posed(problem: Problem, joints: Mapping[str, Any]) -> Problem:
-    """The problem from its start with other coordinates of some joints; all other joints keep theirs.
+    """The problem from its start with other coordinates of some joints; all other joints keep theirs. By name there is
+    a value, or (value, rate), in SI units; of joints with several coordinates a mapping by their names.
 
-    Parameters
-    ----------
-    joints : by name a value, or (value, rate), in SI units; of joints with several coordinates a mapping by their names
-
-    Raises
-    ------
-    TypeError, ValueError
-        for unknown names, joints without such coordinates, and joints in closed loops, where others would follow
+    Raises TypeError and ValueError for unknown names, joints without such coordinates, and joints in closed loops,
+    where others would follow.
     """
     if not isinstance(joints, Mapping):
         raise TypeError(f'joints must be a mapping by name, got {_check.show(joints)}; give {{"pin": 0.3}}')
@@ -76,8 +71,8 @@ def _move(problem: Problem, Z: Any, k: int, coordinate: Coordinate, given: Any) 
     joint, pairs = problem.system.joints[k], [packed.bodies for packed in problem.model.joints]
     a, b = pairs.pop(k)
     owner = f"joint {joint.name!r}"
-    pair = Z[[a, b]].swapaxes(0, 1).reshape(2, 24)
-    present, rate = coordinate.referred(joint.a.reference, joint.b.reference).values(*pair)
+    pair = Z[[a, b]].swapaxes(0, 1).ravel()
+    present, rate, _ = coordinate.referred(joint.a.reference, joint.b.reference).at(pair)
     value, faster = given, 0.0
     if isinstance(given, (tuple, list)) and len(given) == 2:
         value, faster = given[0], _check.number(owner, "rate", given[1]) - float(rate)

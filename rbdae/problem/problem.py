@@ -593,7 +593,7 @@ class Problem(Solvable):
 
     # ------------------------------------------------------------ models in other languages
 
-    def c_source(self, path: str | Path, *, kind: str = "plain") -> Path:
+    def c_source(self, path: str | Path, *, kind: str = "plain", parameters: bool | Sequence[str] = False) -> Path:
         """Write the equations to a C99 file that needs math.h alone, and return its path.
 
         It has the residual F(t, y, yd) and dF/dy + c dF/dyd, of an ODE also the right-hand side and its Jacobian, with
@@ -604,21 +604,29 @@ class Problem(Solvable):
         ----------
         path : of the file, such as ``"crane.c"``
         kind : ``"ida"`` or ``"cvode"`` for the functions that these take, ``"plain"`` for all
+        parameters : names of `parameters` that stay numbers p of the caller; True for all that can be
 
         Raises
         ------
         ValueError
-            where a law is called in Python, and for a right-hand side of a DAE
+            where a law is called in Python, for a right-hand side of a DAE, and for a number that is no parameter
+        TypeError
+            where `parameters` is no list of names
         """
         from rbdae.handover.c import write
 
-        return write(self, path, kind)
+        return write(self, path, kind, parameters)
 
-    def cuda_source(self, path: str | Path) -> Path:
+    def cuda_source(self, path: str | Path, *, parameters: bool | Sequence[str] = False) -> Path:
         """Write the right-hand side of an ODE form as CUDA C++ with a loop for many runs at once, and return its path.
 
         DOPRI5 in every thread, as ``"rbdae:dopri5"`` steps; one file for nvcc, NVRTC, or g++ on the host.
         docs/handover-cuda.md has the call.
+
+        Parameters
+        ----------
+        path : of the file, such as ``"top.cu"``
+        parameters : names of `parameters` that each run has its own of, in this order; True for all that can be
 
         Raises
         ------
@@ -627,7 +635,7 @@ class Problem(Solvable):
         """
         from rbdae.handover.cuda import write
 
-        return write(self, path)
+        return write(self, path, parameters)
 
     # ------------------------------------------------------------ what a state means
 

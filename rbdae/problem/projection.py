@@ -84,9 +84,7 @@ class Projection:
                 )
         _check.count("Projection", "max_iterations", self.max_iterations)
         for name, known in (("metric", ("mass", "identity")), ("velocities", ("angular", "tangential"))):
-            given = getattr(self, name)
-            if not isinstance(given, str) or given not in known:
-                raise _check.unknown(f"{name} of a Projection", given, known)
+            _check.one_of(f"{name} of a Projection", getattr(self, name), known)
 
     def bind(self, problem: Any) -> Projector:
         """A projector for one problem."""

@@ -299,13 +299,8 @@ def _paradox(view: Interpretation, t: float, y: Vec) -> str:
 
 
 def refuse_friction(view: Interpretation, t: float, y: Vec) -> None:
-    """Refuse friction under a reaction that is not unique, or that has no unique accelerations at (t, y).
-
-    Raises
-    ------
-    ValueError
-        with the names of the joints and the time
-    """
+    """Refuse friction under a reaction that is not unique, or that has no unique accelerations at (t, y). Raises
+    ValueError with the names of the joints and the time."""
     if not FrictionSwitch.needed(view):
         return
     model = view.model

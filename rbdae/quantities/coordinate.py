@@ -15,12 +15,15 @@ natural forces of a torque of one on the first body.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec, cross
-from rbdae.quantities.forms import combined, direction, point, referred
+from rbdae._arrays import Vec, cross
+from rbdae.kernels.forces.elements import displacements, forms, pulled
+from rbdae.kernels.records import SHAPES
+from rbdae.quantities.forms import direction, point, referred
 
 Shape: TypeAlias = Literal["identity", "root", "angle"]
 
@@ -64,51 +67,17 @@ class Coordinate:
 
         An angle is in (-pi, pi]; a length of zero has no gradient.
         """
-        q, r = self._forms(x)
-        s, slopes = self._shaped(q)
-        g = zip(*(_gradient(A, B, x) for A, B in self.products), strict=True)
-        return s, _dot(slopes, r), [_dot(slopes, each) for each in g]
-
-    def _shaped(self, q: list[Any]) -> tuple[Any, tuple[Any, ...]]:
-        """s and ds/dq."""
-        if self.shape == "identity":
-            return q[0], (1.0,)
-        if self.shape == "root":
-            s = np.sqrt(q[0])
-            return s, (0.5 / s,)
-        d = q[0] * q[0] + q[1] * q[1]
-        return np.arctan2(q[0], q[1]), (q[1] / d, -q[0] / d)
-
-    def _forms(self, x: Any) -> tuple[list[Any], list[Any]]:
-        """q and r at x."""
-        q, r = [], []
-        for A, B in self.products:
-            P, Q = combined(A, x[:24]), combined(B, x[:24])
-            q.append(_dot(P, Q))
-            r.append(_dot(combined(A, x[24:48]), Q) + _dot(P, combined(B, x[24:48])))
-        return q, r
+        z, zd = np.array([*x], dtype=object).reshape(2, 8, 3)
+        e = SimpleNamespace(shaping=SHAPES[self.shape], forms=len(self.products), holonomic=1)
+        products = [SimpleNamespace(form=k, A=A, B=B) for k, (A, B) in enumerate(self.products)]
+        q, r = forms(e, products, z, zd)
+        (s,), J = displacements(e.shaping, q)
+        return s, J[0] @ r, pulled(e, products, z, J[0]).ravel()
 
     def referred(self, first: Vec, second: Vec) -> Coordinate:
         """The same coordinate for natural coordinates that refer to other points of the bodies than their origins."""
         products = tuple((referred(A, first, second), referred(B, first, second)) for A, B in self.products)
         return replace(self, products=products)
-
-    def values(self, Z: Mat, rates: Mat) -> tuple[Vec, Vec]:
-        """s and sdot (...,) at Z and Zdot (..., 24)."""
-        q, r = self._forms(np.moveaxis(np.concatenate([Z, rates], axis=-1), -1, 0))
-        s, slopes = self._shaped(q)
-        return s, _dot(slopes, r)
-
-
-def _gradient(A: Vec, B: Vec, x: Any) -> list[Any]:
-    """A Q + B P at x, (24,)."""
-    P, Q = combined(A, x), combined(B, x)
-    return [a * Q[i] + b * P[i] for a, b in zip(A.tolist(), B.tolist(), strict=True) for i in range(3)]
-
-
-def _dot(u: Any, v: Any) -> Any:
-    first, *others = (a * b for a, b in zip(u, v, strict=True))
-    return sum(others, first)
 
 
 def angle(name: str, axis_a: Vec, normal_a: Vec, other: Vec) -> Coordinate:

@@ -38,9 +38,3 @@ def referred(c: Vec, first: Vec, second: Vec) -> Vec:
         if c[at]:
             out[at + 1 : at + 4] -= c[at] * of
     return out
-
-
-def combined(c: Vec, Z: Any) -> Any:
-    """sum c_k Z_k (3, ...), of 24 numbers of any kind, or of stacks of them (24, ...)."""
-    places = np.flatnonzero(c).tolist()
-    return [sum(c[k].item() * Z[3 * k + i] for k in places) for i in range(3)]

@@ -36,11 +36,6 @@ NEAR_SINGULAR = 1e-6
 """A chart refuses parameters with K(a) above the inverse of this number: six digits are lost."""
 
 
-def _given(a: Vec, b: Vec) -> Vec:
-    """a, since a rotation has no other parameters."""
-    return a
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Chart:
@@ -90,7 +85,7 @@ class Chart:
     centre: tuple[float, ...] = ()
     distance: Callable[[Array], Any] | None = None
     whole: bool = True
-    nearest: Callable[[Vec, Vec], Vec] = _given
+    nearest: Callable[[Vec, Vec], Vec] = lambda a, b: a
     tangent: Callable[[Array], Array] | None = None
     quaternion: Callable[[Vec], Vec] | None = None
 

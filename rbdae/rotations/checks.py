@@ -140,7 +140,6 @@ def _as_rotation(value: object) -> Any:
 
 
 def _array(owner: str, what: str, value: object, shape: tuple[int, ...], wanted: str, remedy: str) -> Vec:
-    """Finite real numbers (..., *shape), float64."""
     raw: Any = None
     if not isinstance(value, np.ma.MaskedArray):
         try:

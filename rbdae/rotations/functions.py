@@ -66,7 +66,10 @@ class ChartFunctions:
     def half_rotation(self, a: ArrayLike) -> Mat:
         """F (..., 3, 3) with R = F F; [GR95] (274), (275). Beyond half a turn it is half of that, too."""
         p = self._quaternion(self._checked(a))
-        return _of_half(p if self._chart.centre else shorter(p))
+        p = p if self._chart.centre else shorter(p)
+        e0, e = p[..., :1, None], p[..., 1:]  # F = e0 I + e e^T / (1 + e0) + e^
+        along: Mat = e[..., :, None] * e[..., None, :] / (1.0 + e0)
+        return along + np.eye(3) * e0 + np.cross(np.eye(3), e[..., None, :])
 
     def tangent(self, a: ArrayLike, frame: Frame = "material") -> Mat:
         """T (..., 3, n): Omega = T adot, or omega = T adot in the frame "spatial"."""
@@ -156,16 +159,7 @@ class ChartFunctions:
         return out
 
 
-def _of_half(p: Vec) -> Mat:
-    """F = e0 I + e e^T / (1 + e0) + e^ (..., 3, 3) with R = F F, of unit quaternions (..., 4) with p0 > -1; [GR95]
-    (275)."""
-    e0, e = p[..., :1, None], p[..., 1:]
-    along: Mat = e[..., :, None] * e[..., None, :] / (1.0 + e0)
-    return along + np.eye(3) * e0 + np.cross(np.eye(3), e[..., None, :])  # the last is e^
-
-
 def _inverse_tangent(chart: Chart, frame: str, of: Recording) -> Array:
-    """K (n, 3) in a frame."""
     K = chart.kinematics(of.x)
     return K if frame == "material" else K @ chart.rotation(of.x).T
 

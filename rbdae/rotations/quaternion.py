@@ -24,7 +24,6 @@ def _quaternion(a: Vec) -> Vec:
 
 
 def _gram(x: Array, y: Array) -> Array:
-    """x . y."""
     return np.array([x @ y])
 
 

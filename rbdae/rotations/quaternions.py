@@ -360,7 +360,6 @@ def _checked(owner: str, **given: tuple[ArrayLike, int]) -> list[Vec]:
 
 
 def _directed(owner: str, q: ArrayLike, x: ArrayLike) -> tuple[Vec, Vec]:
-    """The direction of a quaternion, and a vector."""
     unit, vector = checks.nonzero_quaternions(owner, "q", q), checks.vectors(owner, "x", x)
     checks.together(owner, q=(unit, 1), x=(vector, 1))
     return unit, vector

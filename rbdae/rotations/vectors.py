@@ -7,7 +7,6 @@ Stacked they are d = (d1, d2, d3), (9,). om^ is the matrix with om^ x = om x x.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -139,14 +138,9 @@ def largest_row(R: Array) -> Array:
     out, largest = rows[0], trace
     for row, size in zip(rows[1:], (a, e, i), strict=True):
         larger = size > largest
-        out = [_choice(larger, *both) for both in zip(row, out, strict=True)]
-        largest = _choice(larger, size, largest)
+        out = [select(larger, *both) for both in zip(row, out, strict=True)]
+        largest = select(larger, size, largest)
     return np.array(out)
-
-
-def _choice(condition: Any, one: Any, other: Any) -> Any:
-    """`select`, also on arrays."""
-    return np.where(condition, one, other) if isinstance(condition, np.ndarray) else select(condition, one, other)
 
 
 # ---------------------------------------------------------------- at the boundary, on floats

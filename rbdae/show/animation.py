@@ -203,16 +203,8 @@ def _times(solution: Any, fps: float, duration: float | None, speed: float | Non
 
 @final
 class Canvas:
-    """A figure of a scene at one of its times, in its plane if it has one, else in space, with equal scales.
-
-    Parameters
-    ----------
-    scene : the scene to draw, at m times
-    trails : times (k,), and points (k, 3) by name: traces, drawn up to the time shown
-    view : elevation and azimuth in degrees; None for the plane of the scene
-    size : inches
-    title : shown before the time
-    """
+    """A figure of a scene with equal scales: in its plane if it has one and no `view` (elevation and azimuth, degrees)
+    is given, else in space. `trails` are times (k,) and points (k, 3) by name, drawn up to the time shown."""
 
     def __init__(
         self,

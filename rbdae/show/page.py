@@ -136,20 +136,9 @@ def cell(value: Value, digits: int = 6) -> Cell:
     return Cell(number(value, digits), repr(float(value)))
 
 
-def table(
-    name: str,
-    head: Mapping[str, str],
-    rows: Iterable[Sequence[Value | Cell]],
-    digits: int = 6,
-) -> Table:
-    """A table of texts and numbers, or of cells; a column without texts is numeric.
-
-    Parameters
-    ----------
-    name : its id in the page
-    head : names of columns with tooltips
-    digits : significant digits of numbers
-    """
+def table(name: str, head: Mapping[str, str], rows: Iterable[Sequence[Value | Cell]], digits: int = 6) -> Table:
+    """A table of texts and numbers, or of cells; a column without texts is numeric. `name` is its id in the page,
+    `head` has the names of columns with tooltips, `digits` are those of numbers."""
     given = [tuple(row) for row in rows]
     numeric = tuple(bool(given) and not any(isinstance(row[k], str) for row in given) for k in range(len(head)))
     cells = tuple(tuple(value if isinstance(value, Cell) else cell(value, digits) for value in row) for row in given)
@@ -159,12 +148,7 @@ def table(
 # ---------------------------------------------------------------- figures, as plotly's data
 
 
-def diagram(
-    name: str,
-    panels: Sequence[Panel],
-    caption: str = "",
-    legend: bool = True,
-) -> Figure:
+def diagram(name: str, panels: Sequence[Panel], caption: str = "", legend: bool = True) -> Figure:
     """Panels above each other with a common time axis and one legend entry for each name."""
     most = int(np.clip(_POINTS // max(sum(len(panel.curves) for panel in panels), 1), 300, MOST))
     data: list[dict[str, Any]] = []
@@ -186,11 +170,7 @@ def diagram(
         axes[f"xaxis{suffix}"] |= {"matches": "x"} if row else {}
     least_height = max(_PANEL * len(panels) + _FRAME, 300)  # without the legend, which may be taller than the panels
     height = max(least_height if len(panels) > 1 else 300, ENTRY * len(seen) + _FRAME)
-    spec = {
-        "data": data,
-        "layout": layout(height=height, showlegend=legend, **axes),
-        "own": least_height,
-    }
+    spec = {"data": data, "layout": layout(height=height, showlegend=legend, **axes), "own": least_height}
     return Figure(name, as_json(spec), height, caption)
 
 

@@ -30,14 +30,7 @@ def largest(values: Any) -> float:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """A curve of a panel.
-
-    Attributes
-    ----------
-    name : name in the legend
-    t, y : times and values, (m,)
-    number : number of its colour and dashes
-    """
+    """A curve of a panel: its name in the legend, times and values (m,), and the number of its colour and dashes."""
 
     name: str
     t: Vec
@@ -48,15 +41,8 @@ class Curve:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """Curves in one pair of axes.
-
-    Attributes
-    ----------
-    label : the quantity with its unit
-    curves : in the order of the legend
-    logarithmic : whether the axis is logarithmic and zeros are omitted
-    limits : limits of the values, if known
-    """
+    """Curves in one pair of axes, labelled by the quantity with its unit. A logarithmic axis has no zeros; `limits` are
+    those of the values, if known."""
 
     label: str
     curves: tuple[Curve, ...]
@@ -116,15 +102,9 @@ def refined(run: Any, over: Vec) -> Any:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """A quantity of several owners. A picture has a panel for each owner, a page one for each component.
-
-    Attributes
-    ----------
-    part : the quantity
-    t : times (m,)
-    values : by owner, (m, components); columns below the floor of the group are zero
-    least : smaller differences are rounding
-    """
+    """A quantity of several owners: by owner its values (m, components) at times t (m,), where columns below the floor
+    of the group are zero, and smaller differences than `least` are rounding. A picture has a panel for each owner, a
+    page one for each component."""
 
     part: Part
     t: Vec

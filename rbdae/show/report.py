@@ -64,13 +64,8 @@ def report_run(
     bodies: Iterable[str] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write the report of a run with the versions of solver packages by name; see `Solution.report`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        for a run without a problem of rbdae, and unknown bodies
-    """
+    """Write the report of a run with the versions of solver packages by name; see `Solution.report`. Raises TypeError
+    and ValueError for a run without a problem of rbdae, and unknown bodies."""
     if not isinstance(run.problem, Problem):
         raise ValueError(
             f"report: the problem of this run is {_check.show(run.problem)}, without bodies; load the run with its "
@@ -314,13 +309,11 @@ def _states(shown: View) -> Table:
     for body, state in shown.smooth.states.items():
         for part in observables.STATES.parts:
             columns = zip(part.components or ("",), part.values(state).T, strict=True) if part.tabled else ()
-            rows += [(body, part.said, name, part.unit, *_ends(column)) for name, column in columns]
+            for name, column in columns:
+                ends = column[0], column[-1], column.min(), column.max()
+                rows.append((body, part.said, name, part.unit, *map(float, ends)))
     where = "in space; the angular velocity in the body frame"
     return table("states", {"body": "", "quantity": "", "component": where, "unit": ""} | _RANGE, rows[:_ENTRIES])
-
-
-def _ends(column: Vec) -> tuple[float, float, float, float]:
-    return float(column[0]), float(column[-1]), float(column.min()), float(column.max())
 
 
 def _table_of_reactions(shown: View) -> Table:

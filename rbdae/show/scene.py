@@ -39,15 +39,9 @@ _LEAVES = 1e-4  # tolerated part of all motion out of a plane
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """An unbroken line.
-
-    Attributes
-    ----------
-    name : name of the body, joint or force, which may have several lines; "ground" for its symbols
-    kind : "body", "joint", "spring", "drive" (drives and loads) or "ground"
-    points : (m, k, 3), k >= 2, in space, m
-    thin : drawn thinner than others of its kind, such as the box of a body's inertia
-    """
+    """An unbroken line of a body, joint or force, which may have several, or of the "ground": points (m, k, 3), k >= 2,
+    in space, m. "drive" is the kind of drives and loads; a thin one is thinner than others of its kind, such as the box
+    of an inertia."""
 
     name: str
     kind: Kind
@@ -130,15 +124,10 @@ def scene(solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = Non
 
 def plane_of_motion(here: Placed, size: float) -> Mat | None:
     """The plane along two axes of space that holds all velocities: right, up and towards the eye, rows of (3, 3). None
-    if there is no such plane, or at rest.
+    if there is no such plane, or at rest. The size of the mechanism, m, relates angular velocities to velocities.
 
     Up is against gravity, or y or z if gravity is normal to the plane. A motion along a line leaves a choice: the plane
     that contains gravity comes first, then xy.
-
-    Parameters
-    ----------
-    here : places of the bodies at the times of a run
-    size : size of the mechanism, m, which relates angular velocities to velocities
     """
     states, gravity = here.states.values(), here.system.gravity
     turns = np.concatenate([state.orientation.apply(state.angular_velocity).reshape(-1, 3) for state in states])

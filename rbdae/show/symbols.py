@@ -42,14 +42,7 @@ _CUBE = np.array(  # all edges in one unbroken line
 
 @final
 class Placed:
-    """Positions and orientations of all bodies and the ground at m times.
-
-    Parameters
-    ----------
-    system : the system of the bodies
-    states : states at m times, by body name
-    m : number of times
-    """
+    """Positions and orientations of all bodies, by their states, and of the ground at m times."""
 
     def __init__(self, system: System, states: dict[str, BodyState], m: int) -> None:
         self.system = system
@@ -103,13 +96,8 @@ def placed(problem: Problem, t: Vec, y: Mat) -> Placed:
 
 
 def placed_at(run: Any, t: Vec) -> Placed:
-    """The places of the bodies at any times of a run, such as a `rbdae.Solution`.
-
-    Raises
-    ------
-    ValueError
-        outside the run, for a solution without its problem, and between the times of a run that kept no steps
-    """
+    """The places of the bodies at any times of a run, such as a `rbdae.Solution`. Raises ValueError outside the run,
+    for a solution without its problem, and between the times of a run that kept no steps."""
     problem = run.problem
     if problem is None:
         raise ValueError("this solution was loaded without its problem: use rbdae.load(path, problem)")
@@ -164,9 +152,10 @@ def turning_arrow(p: Moving, e1: Moving, e2: Moving, radius: float) -> Moving:
     return np.concatenate([curve, arrow(curve[:, -1], 0.6 * radius * e1, e2, 0.5 * radius)[:, 1:]], axis=1)
 
 
-def zigzag(p: Moving, q: Moving, side: Moving, width: float, teeth: int = 6) -> Moving:
+def zigzag(p: Moving, q: Moving, side: Moving, width: float) -> Moving:
     """A spring from p to q: straight ends, and teeth of half the width to each side, at most a quarter of its
     length."""
+    teeth = 6
     along = np.concatenate([[0.0, 0.2], 0.2 + 0.6 * (np.arange(2 * teeth) + 0.5) / (2 * teeth), [0.8, 1.0]])
     up = np.concatenate([[0.0, 0.0], np.tile([1.0, -1.0], teeth), [0.0, 0.0]])
     half = np.minimum(0.5 * width, 0.25 * np.linalg.norm(q - p, axis=-1, keepdims=True))
@@ -187,14 +176,8 @@ def _ball(p: Moving, radius: float) -> Polylines:
 
 
 def joint_lines(joint: AbstractJoint, here: Placed, size: float, eye: Vec) -> Polylines:
-    """The symbol of a joint or drive: a rod's line, the slide's rail, a plane's square, rings about axes that turn.
-
-    Parameters
-    ----------
-    here : places of the bodies
-    size : size of a symbol, m
-    eye : viewing direction, towards which flat symbols turn
-    """
+    """The symbol of a joint or drive: a rod's line, the slide's rail, a plane's square, rings about axes that turn; of
+    this size, m. Flat symbols turn towards `eye`, the viewing direction."""
     p, q = here.at(joint.a, joint.at_a), here.at(joint.b, joint.at_b)
     if (law := joint.rheonomic()) is not None:
         yield _drive(joint, law, here, (p, q), size, eye)
@@ -334,17 +317,12 @@ def size_of(body: Body, points: Mat) -> float:
 def skeleton(
     body: Body, points: Mat, least: float, most: float, plane: bool
 ) -> tuple[tuple[Mat, ...], tuple[Mat, ...]]:
-    """Lines of a body in its own frame, each (k, 3): those between its points, and its box if it has one.
+    """Lines of a body in its own frame, each (k, 3): those between its points (k, 3) where joints and forces act, and
+    its box if it has one, whose largest edge is within `least` and `most`, m.
 
     Two points are joined by a line, more points in a plane by the edges of their hull, others by a star from the centre
     of mass. The centre counts as a point if it lies off the line of one or two points. If lines do not show rotation
     (at most one point, in space also a single line), there is a box around the centre of mass.
-
-    Parameters
-    ----------
-    points : (k, 3), points where joints and forces act
-    least, most : limits of the largest edge of a box, m
-    plane : whether all motion is in a plane
     """
     center = body.center_of_mass
     lines = _edges(points[np.linalg.norm(points - center, axis=1) > _SAME * size_of(body, points)], center)

@@ -85,7 +85,9 @@ class EnergyOfRun:
         if counted is not None:
             return np.asarray(counted - counted[0])
         users = _of_time(problem, t, run.y)
-        out = _integral(run.segments, dense, t, _tolerance(self, run.rtol), users is not None)
+        size = float(np.max(self.kinetic) + np.ptp(self.potential))
+        tolerance = _SHARE * run.rtol * (size if size > 0.0 else 1.0)
+        out = _integral(run.segments, dense, t, tolerance, users is not None)
         return out if users is None else out + users - users[0]
 
     @cached_property
@@ -151,12 +153,6 @@ def _of_time(reader: Problem, t: Vec, y: Mat) -> Vec | None:
     here, after = (view.potentials(times, Z, s)[:, columns] for times in (t, np.append(t[1:], t[0])))
     out: Vec = here.sum(axis=-1)
     return None if np.array_equal(here, after) else out
-
-
-def _tolerance(energy: EnergyOfRun, rtol: float) -> float:
-    """The tolerance of the energy along a run."""
-    size = float(np.max(energy.kinetic) + np.ptp(energy.potential))
-    return _SHARE * rtol * (size if size > 0.0 else 1.0)
 
 
 def _integral(segments: Segments, dense: DenseOutput, t: Vec, tolerance: float, users: bool) -> Vec:
@@ -311,14 +307,8 @@ def closeness(problem: Problem, t: Vec, y: Mat) -> Vec:
 
 
 def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
-    """Times near which the joints are singular; empty for systems without loops.
-
-    Parameters
-    ----------
-    problem : reads the states of the run
-    t, y : (m,), (m, n)
-        Rising times, close enough to follow the motion.
-    """
+    """Times near which the joints are singular, by states (m, n) at rising times (m,), close enough to follow the
+    motion; empty for systems without loops."""
     if not problem.model.tree.closing:
         return np.empty(0)
     if not np.isfinite(y).all():

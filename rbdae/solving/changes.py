@@ -22,13 +22,8 @@ _CLOSE = 1e-9
 
 @final
 class InputSteps:
-    """Inputs that are constant between times: what a run does at these.
-
-    Parameters
-    ----------
-    tables : of ``"previous"`` values by the names of the inputs
-    t0, t_end : of the run, falling back in time
-    """
+    """Inputs that are constant between times: what a run from t0 to t_end, falling back in time, does at the times of
+    tables of ``"previous"`` values."""
 
     def __init__(self, tables: Mapping[str, Table], t0: float, t_end: float) -> None:
         self._tables = tables
@@ -55,13 +50,8 @@ class InputSteps:
 def driven(
     problem: Solvable, inputs: Mapping[str, Given] | None, t0: float, t_end: float
 ) -> tuple[Solvable, list[Changes]]:
-    """The problem of a run with these inputs, and what changes on its way: inputs that step, and samples.
-
-    Raises
-    ------
-    TypeError, ValueError
-        as `rbdae.Problem.with_inputs`, for inputs of problems that have none, and as `Samples`
-    """
+    """The problem of a run with these inputs, and what changes on its way: inputs that step, and samples. Raises
+    TypeError and ValueError as `rbdae.Problem.with_inputs` and `Samples`, and for inputs of problems that have none."""
     changes: list[Changes] = []
     if inputs is not None:
         if not isinstance(problem, Problem):

@@ -105,12 +105,8 @@ def check_step(solver: str, method: Method, step: float | None) -> float | None:
 
 def check_charts(problem: Solvable, on_singularity: str, recentre: str, events: Sequence[object]) -> ChartPolicy:
     """The policy for charts near their singular sets."""
-    for name, value, known in (
-        ("on_singularity", on_singularity, ("stop", "switch")),
-        ("recentre", recentre, ("due", "always")),
-    ):
-        if not isinstance(value, str) or value not in known:
-            raise _check.unknown(name, value, known)
+    _check.one_of("on_singularity", on_singularity, ("stop", "switch"))
+    _check.one_of("recentre", recentre, ("due", "always"))
     if on_singularity == "stop":
         if recentre == "always":
             raise ValueError("recentre='always' belongs to on_singularity='switch'; say both, or leave recentre out")

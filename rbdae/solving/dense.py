@@ -40,20 +40,14 @@ from rbdae.problem.timed import Segments
 
 @final
 class DenseOutput:
-    """y(t) of a run between its accepted steps.
+    """y(t) of a run between its accepted steps (m,), (m, n), in its order; a state at a change of selection is in the
+    unknowns of the new one.
 
     Positions, velocities, internal states of forces and integrals of multipliers are polynomials over each step
-    (`Piece`), which take the recorded values at its ends; where the motion has fast modes that the
-    steps do not resolve, polynomials through the states of neighbouring steps. Unit quaternions are scaled to the norms
-    that they have at the steps. Algebraic unknowns of forces solve their equations. Multipliers are those that belong
-    to positions and velocities; multipliers of the kinematic correction vanish in the exact motion, and are zero.
-
-    Parameters
-    ----------
-    segments : the problems of the run
-    t, y : (m,) and (m, n), the accepted steps in the order of the run; a state at a change of selection in the unknowns
-        of the new one
-    rtol, atol : of the run
+    (`Piece`), which take the recorded values at its ends; where the motion has fast modes that the steps do not
+    resolve, polynomials through the states of neighbouring steps. Unit quaternions are scaled to the norms that they
+    have at the steps. Algebraic unknowns of forces solve their equations. Multipliers are those that belong to
+    positions and velocities; multipliers of the kinematic correction vanish in the exact motion, and are zero.
     """
 
     def __init__(self, segments: Segments, t: Vec, y: Mat, rtol: float, atol: float | Vec) -> None:
@@ -269,16 +263,9 @@ ENOUGH = 1.0
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """y over one step.
-
-    Attributes
-    ----------
-    t, h : start and length
-    y : (d,) at the start
-    coefficients : (k, d), of the rates in Legendre polynomials of s = 2 (time - t) / h - 1
-    correction : (d,) what the integral of the rates lacks of the state at the end
-    error : the estimated error in tolerances
-    """
+    """y over the step of length h from t and y (d,) on: `coefficients` (k, d) of the rates in Legendre polynomials of s
+    = 2 (time - t) / h - 1, the `correction` (d,) that their integral lacks of the state at the end, and the estimated
+    error in tolerances."""
 
     t: float
     h: float
@@ -311,7 +298,7 @@ def _integrals(s: Vec, k: int) -> Mat:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Points:
     """Chebyshev points u of (0, 1) with its ends; `fit` makes coefficients of rates there, `integrate` makes integrals
-    from 0 to u of coefficients, `last` the integral to 1."""
+    from 0 to u of coefficients."""
 
     u: Vec
     rise: Vec
@@ -337,13 +324,8 @@ def _tables() -> Vec:
 
 
 def compiled_piece(rates: MachineFunction, n: int, n_out: int, t: Vec, y: Mat, scale: Vec) -> Piece | None:
-    """The polynomial of a step in machine code, where plain rounds settle; else None.
-
-    Parameters
-    ----------
-    rates : n_out numbers, the rates first, as a machine function of (t, y), y of length n
-    t, y, scale : see `piece`
-    """
+    """The polynomial of a step in machine code, where plain rounds settle; else None. `rates` is a machine function of
+    (t, y), y of length n, whose n_out numbers begin with the rates; the others are as in `piece`."""
     d, most = y.shape[1], _LEVELS[-1]
     coefficients, correction = np.empty((most, d)), np.empty(d)
     memory = np.zeros(n + (2 + 2 * most) * d + n_out)
@@ -359,14 +341,8 @@ def compiled_piece(rates: MachineFunction, n: int, n_out: int, t: Vec, y: Mat, s
 
 
 def piece(rates: Rates, t: Vec, y: Mat, scale: Vec) -> Piece:
-    """The polynomial of a step.
-
-    Parameters
-    ----------
-    rates : f(t, y) of the segment that the step belongs to
-    t, y : (2,) and (2, d), the ends
-    scale : (d,) the tolerance of each unknown
-    """
+    """The polynomial of a step between t (2,) and y (2, d), by the rates of its segment and the tolerance (d,) of each
+    unknown."""
     h = float(t[1] - t[0])
     ends = rates(t, y)
     coefficients: Mat | None = None
@@ -459,14 +435,9 @@ _NEAR = _MOST - 2
 
 
 def neighbours(t: Vec, y: Mat, k: int, scale: Vec) -> Piece:
-    """The polynomial over the step from t[k] to t[k + 1] through the states of some steps around it: with the number of
-    states whose difference to one state less is smallest, which is its error.
-
-    Parameters
-    ----------
-    t, y : (m,) and (m, d), the states of the segment
-    scale : (d,) the tolerance of each unknown
-    """
+    """The polynomial over the step from t[k] to t[k + 1] through the states (m, d) of some steps of the segment around
+    it: with the number of states whose difference to one state less is smallest, which is its error, in the tolerances
+    (d,)."""
     h = t[k + 1] - t[k]
     between = t[k] + h * np.array([0.25, 0.5, 0.75])
     chosen = best = [k, k + 1]

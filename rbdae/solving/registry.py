@@ -74,11 +74,8 @@ class SolverTable(Table[SolverInfo]):
 
     def rows(self) -> list[Sequence[str]]:
         """One line a solver."""
-        said = {_ANY: ""}
-        body = [
-            (s.name, s.version or "missing", s.takes, s.summary + said.get(s.threads, f"; runs {s.threads}"))
-            for s in self
-        ]
+        turns = {s.name: "" if s.threads == _ANY else f"; runs {s.threads}" for s in self}
+        body = [(s.name, s.version or "missing", s.takes, s.summary + turns[s.name]) for s in self]
         return [("solver", "version", "takes", "what it is"), *body]
 
     def notes(self) -> list[str]:
@@ -165,15 +162,8 @@ def _methods() -> dict[str, Method]:
 
 
 def find_method(solver: str) -> tuple[AbstractAdapter, Method]:
-    """The adapter and the method of a solver's name; refuses unknown names and missing packages.
-
-    Raises
-    ------
-    ValueError
-        for a name that no adapter has, with the nearest ones
-    MissingSolver
-        for a package that is not installed, with the command that installs it
-    """
+    """The adapter and the method of a solver's name. Raises ValueError for a name that no adapter has, with the nearest
+    ones, and MissingSolver, with the command that installs it, for a package that is not installed."""
     if not isinstance(solver, str):
         raise TypeError(f"solver must be a string such as 'scipy:RK45', got {_check.show(solver)}")
     package, _, name = solver.partition(":")
@@ -207,15 +197,8 @@ _OF_FIXED_STEPS: Final = ("rbdae:energy-momentum", "rbdae:variational", "rbdae:s
 
 def solver_for(problem: Solvable, solver: str | None, step: object) -> tuple[str, AbstractAdapter, Method]:
     """Find a solver that takes a problem, with its adapter and method: the named one, or the first of a list that is
-    installed. With a `step` the list has the methods that keep invariants.
-
-    Raises
-    ------
-    Unsupported
-        for a form that the named solver cannot take, with the solvers that can; without a name if no solver takes it
-    ValueError, TypeError, MissingSolver
-        as `find_method`
-    """
+    installed. With a `step` the list has the methods that keep invariants. Raises as `find_method`, and Unsupported,
+    with the solvers that can, for a form that none of these takes."""
     names = (_PREFERRED if step is None else _OF_FIXED_STEPS) if solver is None else (solver,)
     for name in names:
         try:

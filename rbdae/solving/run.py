@@ -308,7 +308,6 @@ def _loosened(segment: Segment, rtol: float, atol: float | Vec) -> str:
 
 
 def _number(tolerance: float | Vec) -> str:
-    """A tolerance in a sentence."""
     if np.ndim(tolerance) == 0:
         return f"{tolerance:.3g}"
     return f"{np.min(tolerance):.3g} to {np.max(tolerance):.3g}"

@@ -31,16 +31,9 @@ from rbdae.solving.watch import Watch, run_once
 @final
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """A part of a run, as it is asked for.
-
-    Parameters
-    ----------
-    solver, adapter, method : what integrates it
-    problem : whose selection and inputs hold within it
-    request : times in the problem's own time, tolerances, events as users give them
-    projection : after accepted steps
-    policy : what becomes of charts near their singular sets
-    """
+    """A part of a run, as it is asked for: what integrates it, the problem whose selection and inputs hold within it,
+    the request in the problem's own time with events as users give them, the projection after accepted steps, and what
+    becomes of charts near their singular sets."""
 
     solver: str
     adapter: AbstractAdapter
@@ -125,7 +118,9 @@ def run_segments(
             here = _resumed(segment, switches, due.due, t, y)
         else:
             break
-        _leave_to_next(outcome, t, here.y0, direction)
+        _drop_from(outcome, t, direction)  # the state at the change is the next segment's, and so are events there
+        for times, states in zip(outcome.t_events, outcome.y_events, strict=True):
+            states[times == t] = here.y0
         request = segment.rest(t, outcome.next_step)
     return _joined(outcomes), parts
 
@@ -147,12 +142,8 @@ _ROUNDING = 1e-9
 
 @final
 class _SwitchWatch:
-    """Asks the switches at accepted states, and notes the first state at which some are due.
-
-    Attributes
-    ----------
-    due, state : which switches are due, and where, in the problem's own time
-    """
+    """Asks the switches at accepted states, and notes the first state (in the problem's own time) at which some are
+    due."""
 
     def __init__(self, switches: Sequence[AbstractSwitch], direction: float) -> None:
         self._switches, self._direction = switches, direction
@@ -187,13 +178,6 @@ def _resumed(segment: Segment, switches: Sequence[AbstractSwitch], due: Sequence
     for k in due:
         out = (switches if out is problem else segment.switches(out))[k].resume(t, y if out is problem else out.y0)
     return out
-
-
-def _leave_to_next(outcome: Outcome, t: float, y: Vec, direction: float) -> None:
-    """Leave the state at the change to the next segment; events there are in its unknowns."""
-    _drop_from(outcome, t, direction)
-    for times, states in zip(outcome.t_events, outcome.y_events, strict=True):
-        states[times == t] = y
 
 
 def _drop_from(outcome: Outcome, t: float, direction: float) -> None:

@@ -341,14 +341,8 @@ class Simulator:
 
 @final
 class _InPlace:
-    """A loop that stays, on a twin of the problem whose inputs are written where its code reads them.
-
-    Parameters
-    ----------
-    problem : an ODE form, where the simulation begins
-    own : the workspace of the twin
-    stepper : the loop
-    """
+    """A loop (`stepper`) that stays, on a twin of the problem of an ODE form, in whose workspace (`own`) inputs are
+    written where its code reads them."""
 
     def __init__(self, problem: Problem, own: Workspace, stepper: Stepper) -> None:
         self._problem, self._own, self._stepper = problem, own, stepper
@@ -415,15 +409,7 @@ class _InPlace:
 
 @final
 class _InPieces:
-    """A run for each step.
-
-    Parameters
-    ----------
-    problem : where the simulation begins
-    segment : of the first step
-    said : the options of each run's solution
-    keeps : whether the runs are kept
-    """
+    """A run for each step, from a first segment on; the options said are those of each run's solution."""
 
     def __init__(self, problem: Problem, segment: Segment, said: Mapping[str, str], *, keeps: bool) -> None:
         self._here, self._segment, self._said, self._keeps = problem, segment, said, keeps

@@ -292,7 +292,11 @@ class Solution:
         from rbdae._figure import plain
         from rbdae.show import plot_solution
 
-        return plot_solution(self, title=plain(self._caption) if title is None else title, **options)
+        if title is None:
+            what = self.solver if self.problem is None else f"{self.problem.formulation}, {self.solver}"
+            stopped = "" if self.success or not len(self.t) else f"; stopped at t = {self.t[-1]:.6g} s"
+            title = plain(f"{what}, rtol = {self.rtol:g}{stopped}")
+        return plot_solution(self, title=title, **options)
 
     def animate(self, path: str | Path | None = None, **options: Any) -> Animation:
         """The motion of the mechanism; needs matplotlib. A notebook shows it, and `path` writes a file: ``.gif``,
@@ -304,13 +308,6 @@ class Solution:
         from rbdae.show import animate
 
         return animate(self, path, **options)
-
-    @property
-    def _caption(self) -> str:
-        """The caption of pictures: what was solved, by what, and whether it got to the end."""
-        what = self.solver if self.problem is None else f"{self.problem.formulation}, {self.solver}"
-        stopped = "" if self.success or not len(self.t) else f"; stopped at t = {self.t[-1]:.6g} s"
-        return f"{what}, rtol = {self.rtol:g}{stopped}"
 
     def to_pandas(self, quantities: str | Iterable[str] = "unknowns") -> DataFrame:
         """A table with a row for each time, and columns whose names end with their units, such as ``"top.x [m]"``.

@@ -56,15 +56,8 @@ class _NotFinite(Exception):
 
 @final
 class Watch:
-    """The knowledge of one run of an adapter from its callbacks.
-
-    Attributes
-    ----------
-    pending : what Ctrl-C leaves
-    direction : 1.0, or -1.0 of a run back in time
-    told : called with the time of each accepted step, or None
-    error : the first exception of a callback
-    """
+    """The knowledge of one run of an adapter, in this direction, from its callbacks: `pending` is what Ctrl-C leaves,
+    `error` the first exception of a callback, `told` is called with the time of each accepted step."""
 
     def __init__(
         self,

@@ -23,8 +23,6 @@ Options: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
 Redundant: TypeAlias = Literal["error", "minimum-norm"]
 OnSingularity: TypeAlias = Literal["stop", "switch"]
 
-_WORDS = {"redundant": ("error", "minimum-norm"), "on_singularity": ("stop", "switch")}
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -61,9 +59,8 @@ class Case:
         form, projection = self.formulation, self.projection
         if isinstance(form, Formulation) and form == FORMULATIONS.get(form.name):
             form = form.name
-        for name, words in _WORDS.items():
-            if getattr(self, name) not in words:
-                raise _check.unknown(f"value of {name}", getattr(self, name), words)
+        _check.one_of("value of redundant", self.redundant, get_args(Redundant))
+        _check.one_of("value of on_singularity", self.on_singularity, get_args(OnSingularity))
         if projection is True:
             projection = Projection()
         elif projection is False:
@@ -179,9 +176,12 @@ def cases(
         for a solver whose package is not installed
     """
     forms = [*FORMULATIONS.values()] if formulations is None else _forms(formulations)
-    charts = _known("rotations", "rotation", rotations, CHARTS)
-    speeds = _known("velocities", "velocity", velocities, {v for _, _, v in pairings()})
-    listed = installed_solvers() if solvers is None else _check.listed("solvers", solvers)
+    charts, speeds = sorted(CHARTS), sorted({v for _, _, v in pairings()})
+    charts = charts if rotations is None else _check.known("rotations", "rotation", rotations, charts)
+    speeds = speeds if velocities is None else _check.known("velocities", "velocity", velocities, speeds)
+    if solvers is None:
+        solvers = [s.name for s in known_solvers() if s.available and not find_method(s.name)[1].fixed_step]
+    listed = _check.listed("solvers", solvers)
     if strange := [name for name in listed if not isinstance(name, str)]:
         raise TypeError(f"solvers must be names such as 'scipy:RK45', got {_check.show(strange[0])} among them")
     methods = {name: find_method(name)[1] for name in listed}
@@ -224,16 +224,6 @@ def cases(
         takes = ", ".join(f"{s.name} takes {s.takes}" for s in known_solvers() if s.name in methods)
         raise ValueError(f"no case is left of {kinds}: {takes}; `rbdae solvers` lists what each solver takes")
     return chosen
-
-
-def installed_solvers() -> list[str]:
-    """Installed solvers with step control."""
-    return [s.name for s in known_solvers() if s.available and not find_method(s.name)[1].fixed_step]
-
-
-def _known(what: str, one: str, given: Iterable[str] | None, known: Iterable[str]) -> list[str]:
-    """Known names; all of them for None."""
-    return sorted(known) if given is None else _check.known(what, one, given, sorted(known))
 
 
 def _forms(given: Iterable[Any]) -> list[Formulation]:

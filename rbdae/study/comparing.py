@@ -151,8 +151,9 @@ def _rows(one: Callable[[Case], Row], chosen: Sequence[Case], executor: Executor
     if executor is None:
         yield from map(one, chosen)
         return
-    here = isinstance(executor, ThreadPoolExecutor)
-    call: Callable[[Case], Row] = one if here else partial(_run_there, _packed(one))
+    call: Callable[[Case], Row] = one
+    if not isinstance(executor, ThreadPoolExecutor):  # pickled with the users' functions
+        call = partial(_run_there, _check.package("an executor of processes", "cloudpickle").dumps(one))
     # interleave forms, so that runs that begin together do not compile the same code
     by_turns = sorted(chosen, key=lambda case: (case.method, case.knob))
     futures: list[Future[Row]] = []
@@ -164,12 +165,6 @@ def _rows(one: Callable[[Case], Row], chosen: Sequence[Case], executor: Executor
         for future in futures:
             future.cancel()
         raise
-
-
-def _packed(one: Callable[[Case], Row]) -> bytes:
-    """A function of a case, pickled for other processes with the users' functions."""
-    out: bytes = _check.package("an executor of processes", "cloudpickle").dumps(one)
-    return out
 
 
 def _run_there(content: bytes, case: Case) -> Row:

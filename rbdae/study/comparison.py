@@ -126,13 +126,7 @@ class Comparison:
 
     @property
     def frame(self) -> Any:
-        """The runs as a `pandas.DataFrame` with the columns of `rbdae.study.COLUMNS`.
-
-        Raises
-        ------
-        ImportError
-            without pandas
-        """
+        """The runs as a `pandas.DataFrame` with the columns of `rbdae.study.COLUMNS`; needs pandas."""
         pandas = _check.package("the table", "pandas")
         limit = self.reference.agreement.largest
         columns = {name: [_value(row, path) for row in self.rows] for name, (path, _, _) in _TABLE.items() if path}
@@ -227,13 +221,8 @@ class Comparison:
         return write_csv(checked("to_csv: path", path, "results.csv"), self.frame.map(harmless), index=False)
 
     def to_json(self, path: str | Path) -> Path:
-        """Write rows, reference and versions as JSON, for `from_json`; returns the path.
-
-        Raises
-        ------
-        ImportError
-            without cattrs
-        """
+        """Write rows, reference and versions as JSON, for `from_json`; returns the path. Raises ImportError without
+        cattrs."""
         target = checked("to_json: path", path, "results.json")
         text = json.dumps({"format": _FORMAT, "columns": COLUMNS, **packed(self)}, indent=1)
         with replacing(target) as new:
@@ -242,17 +231,8 @@ class Comparison:
 
     @classmethod
     def from_json(cls, path: str | Path) -> Self:
-        """Read a file written by `to_json`.
-
-        Raises
-        ------
-        ImportError
-            without cattrs
-        OSError
-            for a file that cannot be read
-        ValueError
-            for a damaged file, or one of another kind
-        """
+        """Read a file written by `to_json`. Raises ImportError without cattrs, OSError for a file that cannot be read,
+        ValueError for a damaged one or one of another kind."""
         content = checked("from_json: path", path, "results.json").read_bytes()
         try:
             data = json.loads(content)

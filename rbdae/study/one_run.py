@@ -81,17 +81,11 @@ class _Warm(Exception):
 
 
 def run(system: System, case: Case, exact: Reference, limit: float = LIMIT, repeats: int = REPEATS) -> Row:
-    """Run a case; an error becomes the row's `failure`.
+    """Run a case; an error becomes the row's `failure`, and `limit` seconds of elapsed time end it.
 
     Every run formulates its own problem. Some uncounted steps come first, so that no time contains the loading of
     kernels and packages. Times are the thread's processor time, which other processes hardly change. Runs shorter than
     0.2 s are repeated until their times add up to that, at least three and at most `repeats` times; the median counts.
-
-    Parameters
-    ----------
-    system, case, exact : the run, and the reference for its errors
-    limit : seconds of elapsed time after which the run is given up
-    repeats : the largest number of timed runs
     """
     nothing = (None, math.nan, math.nan, math.nan, Stats())
     try:

@@ -229,16 +229,9 @@ def reference(
 
 
 def refuse_disagreement(found: Reference, tightest: float) -> None:
-    """Refuse a reference that is no more accurate than the runs of the study.
-
-    Runs have errors of some tens of their tolerance; so the two formulations may differ by a hundred times the tightest
-    tolerance, within limits of rounding and 1e-3.
-
-    Raises
-    ------
-    ValueError
-        with both numbers and the remedy
-    """
+    """Refuse a reference that is no more accurate than the runs of the study: they have errors of some tens of their
+    tolerance, so the two formulations may differ by a hundred times the tightest tolerance, within limits of rounding
+    and 1e-3. Raises ValueError with both numbers and the remedy."""
     limit = min(max(100.0 * tightest, 1e-10), 1e-3)
     if not found.agreement.largest <= limit:
         names = " and ".join(name for name, _ in REFERENCES)

@@ -39,13 +39,8 @@ _BEGINNING = b'{"format": "rbdae study '
 
 @cache
 def _converter() -> Any:
-    """A converter between a study's values and JSON: NaN is null, an array a list, a formulation its text.
-
-    Raises
-    ------
-    ImportError
-        without cattrs
-    """
+    """A converter between a study's values and JSON: NaN is null, an array a list, a formulation its text. Raises
+    ImportError without cattrs."""
     out = _check.package("a file of a study", "cattrs").Converter(detailed_validation=False)
     out.register_unstructure_hook(float, lambda x: None if math.isnan(x) else x)
     out.register_structure_hook(float, lambda x, _: math.nan if x is None else float(x))
@@ -85,19 +80,9 @@ def unpacked(value: Any, kind: type[T]) -> T:
 
 @final
 class ResultsFile:
-    """The results of one study in a file.
-
-    Parameters
-    ----------
-    path : the file, created with the first result
-    fingerprint, given, about : the study's key: its mechanism, its reference if given, and everything on which a
-        computed one depends
-
-    Attributes
-    ----------
-    reference : the reference in the file, or None
-    rows : finished runs by their cases
-    """
+    """The results of one study in a file, created with the first result: its reference, or None, and finished runs by
+    their cases. The key of the study is its mechanism (`fingerprint`), its reference if given, and all on which a
+    computed one depends."""
 
     def __init__(self, path: str | Path, fingerprint: str, given: Reference | None, about: tuple[Any, ...]) -> None:
         self.path = writable("resume", path, "results/run.jsonl")
@@ -161,15 +146,9 @@ class ResultsFile:
 
 
 def content_hash(value: object) -> str:
-    """24 hexadecimal digits, equal for equal content in all processes with the same version of Python.
-
-    Functions count by code, defaults, closure and plain globals; everything else counts as pickled.
-
-    Raises
-    ------
-    TypeError
-        for values that cannot be pickled
-    """
+    """24 hexadecimal digits, equal for equal content in all processes with the same version of Python. Functions count
+    by code, defaults, closure and plain globals; everything else counts as pickled. Raises TypeError for what cannot be
+    pickled."""
     digest = io.BytesIO()
     try:
         _Content(digest).dump(value)

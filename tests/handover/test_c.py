@@ -16,7 +16,7 @@ from rbdae_adapters.sundials import ADAPTER
 from tests.support.cases import PAIRINGS, Pairing, covering
 
 HERE = Path(__file__).parent
-MODELS = ("heavy_top", "linked_bodies", "driven_pendulum", "double_pendulum")
+MODELS = ("heavy_top", "linked_bodies", "driven_pendulum", "rotations_top")
 STRICT = ["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror"]
 LIBRARIES = ["ida", "nvecserial", "sunmatrixdense", "sunlinsoldense"]
 

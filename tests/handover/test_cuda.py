@@ -9,10 +9,9 @@ import pytest
 
 import rbdae
 
-EXAMPLE = Path(__file__).parents[2] / "examples/handover_cuda.py"
-compiled, run = map(runpy.run_path(str(EXAMPLE)).get, ("compiled", "run"))
+EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples/handover_cuda.py"))
 ENDED, GUARD, TOO_SMALL, TOO_MANY, NOT_FINITE = range(1, 6)
-TOL = 1e-7
+compiled, run, TOL = EXAMPLE["compiled"], EXAMPLE["run"], 1e-7
 ASKED = {"solver": "rbdae:dopri5", "rtol": TOL, "atol": TOL}
 EXPORT = '\nextern "C" int f(real t, const real *y, real *out) { return rhs(t, y, 0, 0, out); }\n'
 CASES = [("heavy_top", "index-0", 1.0, {}), ("linked_bodies", "null-space", 0.5, {"first_step": 1e-3})]
@@ -56,15 +55,16 @@ def test_poisoned_runs_have_their_codes_and_the_others_are_as_before(tmp_path):
     assert run(library, y0, 0.1, TOL)[2][0].tolist() == [ENDED, GUARD, ENDED]
 
 
-def test_each_run_has_its_inputs_and_a_dae_is_refused(tmp_path):
+def test_each_run_has_its_inputs_and_parameters_and_a_dae_is_refused(tmp_path):
     system = rbdae.System()
     rod = system.add_body("rod", mass=1.0, inertia=(0.1, 0.1, 0.01), position=(0, 0, -0.5))
     pin = system.add_joint(rbdae.joints.Revolute(system.ground, rod, at_b=(0, 0, 0.5), axis_a=(1, 0, 0)))
     system.add_force(rbdae.forces.Motor(pin, torque=system.add_input("torque")))
-    problem, torques = rbdae.formulate(system, "null-space"), [[0.3, -1.0, 2.0]]
-    library = compiled(problem.cuda_source(tmp_path / "rod.cu"), np.float64)
-    y = run(library, np.repeat(problem.y0[:, None], 3, axis=1), 0.5, TOL, u=torques)[0]
-    runs = [rbdae.solve(problem, (0.0, 0.5), **ASKED, inputs={"torque": torque}) for torque in torques[0]]
+    problem, torques, masses = rbdae.formulate(system, "null-space"), [[0.3, -1.0, 2.0]], [[1.0, 1.0, 2.0]]
+    library = compiled(problem.cuda_source(tmp_path / "rod.cu", parameters=["rod.mass"]), np.float64)
+    y = run(library, np.repeat(problem.y0[:, None], 3, axis=1), 0.5, TOL, u=torques, p=masses)[0]
+    each = zip(torques[0], (problem.with_parameters({"rod.mass": mass}) for mass in masses[0]), strict=True)
+    runs = [rbdae.solve(other, (0.0, 0.5), **ASKED, inputs={"torque": torque}) for torque, other in each]
     np.testing.assert_allclose(y.T, [one.y[-1] for one in runs], rtol=0, atol=0.1 * TOL)
     with pytest.raises(ValueError, match=r"is a DAE of index 2; formulate the system as one of index-0, .*null-space"):
         rbdae.formulate(system, "index-2").cuda_source(tmp_path / "dae.cu")

@@ -45,19 +45,9 @@ def _array(address: int, n: int) -> Vec:
 
 @final
 class MultistepRun(LoopRun):
-    """A run of IDA or CVODE by the loop of `rbdae.machine.loops.multistep`.
-
-    Parameters
-    ----------
-    implicit : True for IDA, False for CVODE
-    rtol, atol : SUNDIALS' tolerances, which may differ from the request's
-    options : the adapter's options, checked
-
-    Attributes
-    ----------
-    words : data passed to its functions
-    address, context : of the step function
-    """
+    """A run of IDA (`implicit`) or CVODE by the loop of `rbdae.machine.loops.multistep`, with SUNDIALS' tolerances,
+    which may differ from the request's, and checked options. The step function has an `address` and a `context`, the
+    `words`, which are passed to its functions."""
 
     def __init__(
         self,
@@ -135,8 +125,12 @@ class MultistepRun(LoopRun):
             self._dense()
         else:
             self._own("linsolver" in options)
-        if correction is not None:
-            self._project(correction)
+        if correction is not None:  # states are corrected in every step of BDF, error estimates are unchanged
+            self._projection = correction
+            w.projection, w.projection_context = correction.address, correction.context
+            self._call("SetProjFn", POINTER(self._code["projection"]))
+            self._call("SetProjErrEst", INT(0))
+            self._call("SetProjFrequency", LONG(1))
         self._call("SetStopTime", REAL(request.t_end))
         w.integrator, w.state, w.rates = self._memory.value, self._y.value, self._yp.value
         w.derivative_vector = further.value
@@ -281,14 +275,6 @@ class MultistepRun(LoopRun):
         solver = objects.made("SUNLinSol_Dense", "SUNLinSolFree", self._y, matrix, objects.context)
         self._call("SetLinearSolver", solver, matrix)
         self._call("SetJacFn", POINTER(self._code["scatter" if self._implicit else "scatterrates"]))
-
-    def _project(self, correction: Any) -> None:
-        """Project within the steps of BDF: states are corrected in every step, error estimates are unchanged."""
-        self._projection = correction
-        self.words.projection, self.words.projection_context = correction.address, correction.context
-        self._call("SetProjFn", POINTER(self._code["projection"]))
-        self._call("SetProjErrEst", INT(0))
-        self._call("SetProjFrequency", LONG(1))
 
     # ------------------------------------------------------------ its end
 

@@ -48,15 +48,9 @@ def machine(problem: Solvable, name: str, direction: float = 1.0) -> MachineFunc
 
 
 class LoopRun(AbstractStepper):
-    """A run of a loop: from start to end by `free`, or step by step if Python is needed after each step.
-
-    Parameters
-    ----------
-    loop : the loop
-    check : raises the exception that a user's function left in machine code
-    request : the request
-    within : the work in machine code after accepted steps; None if a `Recorder` does it
-    """
+    """A run of a loop: from start to end by `free`, or step by step if Python is needed after each step. `check` raises
+    the exception that a user's function left in machine code; `within` is the work in machine code after accepted
+    steps, None if a `Recorder` does it."""
 
     def __init__(self, loop: Loop, check: Callable[[], None], request: Request, within: Inside | None) -> None:
         self.loop, self.check, self._request = loop, check, request
@@ -221,13 +215,8 @@ def arguments(request: Request, within: Inside | None) -> dict[str, Any]:
 def run(
     make: Callable[[Vec, Inside | None], LoopRun], problem: Solvable, request: Request, max_steps: int | None
 ) -> Outcome:
-    """Run in machine code if no Python is needed after each step, else with a `Recorder`.
-
-    Parameters
-    ----------
-    make : makes the run from its projected start and the work within
-    max_steps : the recorder's limit; loops have their own
-    """
+    """Run in machine code if no Python is needed after each step, else with a `Recorder` and its limit `max_steps`
+    (loops have their own). `make` makes the run from its projected start and the work within."""
     within = inside(problem, request)
     if within is not None:
         return make(within.y0, within).free()
@@ -284,23 +273,12 @@ def _machine(what: Any) -> Any:
 
 @final
 class EventWatch:
-    """A `CompiledWatch` of events, and of switches: the loop returns where an event changes its sign.
+    """A `CompiledWatch` of events, and of switches (`base`): the loop returns where an event changes its sign. y0 (n,)
+    is the projected state at the start.
 
-    An event is two measures that stay above or below zero: its value, and its reach within the step. If one does not,
-    `end` finds its zeros as a `Recorder` does.
-
-    Parameters
-    ----------
-    request : a request with events; events of quantities have machine code
-    y0 : (n,), the projected state at the start
-    base : the watch of switches, if any
-
-    Attributes
-    ----------
-    measure, n_measured, memory : as in `CompiledWatch`
-    n_events : number of events; they have the last 2 n_events measures
-    events : the events, with their times and states so far
-    stopped : the time at which an event ended the run, or could not be evaluated
+    An event is two measures, the last 2 n_events ones, that stay above or below zero: its value, and its reach within
+    the step. If one does not, `end` finds its zeros as a `Recorder` does; `events` has times and states so far,
+    `stopped` the time at which one ended the run, or could not be evaluated.
     """
 
     def __init__(self, request: Request, y0: Vec, base: CompiledWatch | None) -> None:
@@ -338,8 +316,7 @@ class EventWatch:
             reaches = [v if e.group is None else e.reach() for e, v in zip(self.events.each, values, strict=True)]
             out[:] = values + reaches
 
-        shapes = {"y": (n,), "out": (2 * self.n_events,)}
-        together = _together(request) or trampoline(asked, "tyo", shapes)
+        together = _together(request) or trampoline(asked, "tyo", {"y": (n,), "out": (2 * self.n_events,)})
         if self._base is None:
             return together
         # the switch comes last: if its measures cannot be computed it is asked, and the events are available

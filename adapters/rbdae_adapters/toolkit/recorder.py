@@ -216,7 +216,10 @@ class Recorder:
             self.reason = Reason.INTERRUPTED
         goes_back = goes_back and not self.done
         if goes_back and not self._one_step:
-            self._restart()
+            self.stats.restarts += 1
+            if self.stats.steps - self._restarted < RESTARTS_APART:
+                self._restart_drift *= 4.0
+            self._restarted = self.stats.steps
         return goes_back
 
     def _correct(self, step: Step) -> bool:
@@ -226,12 +229,6 @@ class Recorder:
             return False
         drifted = self._one_step or projector.drift(step.t, step.y) > self._restart_drift
         return project(projector, step.t, step.y) and drifted
-
-    def _restart(self) -> None:
-        self.stats.restarts += 1
-        if self.stats.steps - self._restarted < RESTARTS_APART:
-            self._restart_drift *= 4.0
-        self._restarted = self.stats.steps
 
     def _projected(self, t: float, y: Vec) -> Vec:
         if self.request.projector is not None:

@@ -10,13 +10,11 @@ With L w = vect(conj(p) o w), L^T L = |p|^2 I - p p^T and the natural force fd o
                 moment          2 L^T n = L^T L Dphi(p)^T fd       (43), (59); cubic in p
                 inhomogeneous   Dphi(p)^T fd + 2 p tr F            (62); F = [fd_1 fd_2 fd_3]
 
-and all three Q are (d(ddot)/d(pdot))^T fd with another matrix in place of Dphi, the row basis U: Dphi, Dphi L^T L,
-Dphi + 2 vec(I) p^T. W has the same Q of the joints' natural forces. The projected form (25) is L times (23) over
-|p|^2,
+and W has the same Q of the joints' natural forces. The projected form (25) is L times (23) over |p|^2,
 
     4 J L pddot = L (g + Dphi(p)^T fd),
 
-with the row basis 2 T_d(d), because L Dphi(p)^T = 2 T_d(phi(p))^T for every p.
+in which L Dphi(p)^T = 2 T_d(phi(p))^T for every p.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ import numpy as np
 
 from rbdae.graph.functions import Array
 from rbdae.kernels.bodies.velocities import extended, gyroscopic
-from rbdae.rotations.vectors import conjugate, euler_differential, euler_pull_back, frame, product
+from rbdae.rotations.vectors import conjugate, euler_pull_back, frame, product
 
 
 def _onto_tangents(p: Array, f: Array) -> Array:
@@ -47,14 +45,6 @@ def gyroscopic_force(o: Any, s: Any, form: str) -> Array:
     """The gyroscopic term."""
     g = gyroscopic(o, s)
     return _onto_tangents(s.a[:4], g) if form == "fifth-order" else g
-
-
-def row_basis(form: str, p: Array) -> Array:
-    """U, 9 x 4: the virtual velocities of the directors that the rows of the dynamics belong to."""
-    U = euler_differential(p)
-    if form == "moment":
-        return np.array([_onto_tangents(p, row) for row in U])
-    return U + 2.0 * np.multiply.outer(np.eye(3).ravel(), p) if form == "inhomogeneous" else U
 
 
 def projected_residual(o: Any, s: Any, level: int) -> Array:

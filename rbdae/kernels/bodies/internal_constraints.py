@@ -43,16 +43,13 @@ def gradient(m: Memory, s: Any) -> Array:
 
 
 def internal_residual(m: Memory, out: Array, row: int, level: int) -> None:
-    """Internal constraints at the level of positions (0), of velocities or momenta (1), or of accelerations (2)."""
-    if head(m).kind != ANGULAR:
-        for o, s in moving(m):
-            out[row + o.il : row + o.il + o.ni] = _at_level(m, s, level)
-
-
-def _at_level(m: Memory, s: Any, level: int) -> Array:
-    """The constraints of one body. With momenta of quaternions that of velocities is q . p = 0, [BS09] (40)."""
-    if level == 0:
-        return constraints(m, s.a)
+    """Internal constraints at the level of positions (0), of velocities or momenta (1), or of accelerations (2). With
+    momenta of quaternions that of velocities is q . p = 0, [BS09] (40)."""
     momenta = head(m).momenta == 1 and head(m).kind == QUATERNION_RATE
-    v, vd = (s.p, s.pd) if momenta else (s.w, s.wd)
-    return rates(m, s.a, v) if level == 1 else rates(m, s.a, vd) + rates(m, v, s.w)
+    for o, s in moving(m) if head(m).kind != ANGULAR else ():
+        v, vd = (s.p, s.pd) if momenta else (s.w, s.wd)
+        if level == 0:
+            found = constraints(m, s.a)
+        else:
+            found = rates(m, s.a, v) if level == 1 else rates(m, s.a, vd) + rates(m, v, s.w)
+        out[row + o.il : row + o.il + o.ni] = found

@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import Any
 
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.bodies import euler_parameter_forms
 from rbdae.kernels.bodies.gather import moving, write_body
 from rbdae.kernels.bodies.velocities import (
     acceleration_of_momentum,
@@ -50,7 +49,7 @@ def weigh(m: Memory) -> None:
 
 def move(m: Memory) -> None:
     """Natural velocities of all bodies; of momenta first w = dH/dp, [BS09] (39). Reads a, d and w, or px and p;
-    writes om and dd, with momenta xd and w, too, with spatial velocities w."""
+    writes dd, with momenta xd and w, too, with spatial velocities w."""
     h = head(m)
     for o, s in moving(m):
         if h.spatial == SPATIAL_VELOCITIES:
@@ -58,8 +57,6 @@ def move(m: Memory) -> None:
         if h.momenta == 1:
             s.xd[:] = s.px / o.mass
             s.w[: o.nr] = velocity_of_momentum(h.kind, o, s)
-        if h.kind == ANGULAR:
-            s.om[:] = s.w[:3]
         s.dd[:] = natural_velocity(h.kind, s, s.w)
 
 
@@ -88,18 +85,15 @@ def to_spatial(s: Any, w: Array) -> Array:
 
 
 def velocity_basis(m: Memory) -> None:
-    """B = d(ddot)/dw, and with the forms of [SNS15] the row basis U, if there are joints. Reads a and d."""
+    """B = d(ddot)/dw, if there are joints. Reads a and d."""
     h = head(m)
-    if h.kind == DIRECTOR_RATE or h.n_primitives == 0:
-        return
-    for o, s in moving(m):
-        s.B[:, : o.nr] = basis(h.kind, s)
-        if h.forms == 1:
-            s.U[:, :4] = euler_parameter_forms.row_basis(h.pull_back, s.a[:4])
+    if h.kind != DIRECTOR_RATE and h.n_primitives > 0:
+        for o, s in moving(m):
+            s.B[:, : o.nr] = basis(h.kind, s)
 
 
 def kinematics_rate(m: Memory, out: Array) -> None:
-    """out[:nq] = qdot as a function of (q, v): xdot, and adot = K(a) Omega, or w. Reads xd and om or w."""
+    """out[:nq] = qdot as a function of (q, v): xdot, and adot = K(a) Omega, or w. Reads xd and w."""
     for o, s in moving(m):
         write_body(o, s.xd, parameter_rates(m, s), out, o.iq)
 
@@ -112,6 +106,6 @@ def kinematics_residual(m: Memory, yd: Array, out: Array) -> None:
 
 
 def parameter_rates(m: Memory, s: Any) -> Array:
-    """adot of one body. Reads om or w."""
+    """adot of one body. Reads w."""
     chart = numbered(head(m).chart)
-    return chart.rate(s.a[: chart.n], s.om) if head(m).kind == ANGULAR else s.w[: chart.n]
+    return chart.rate(s.a[: chart.n], s.w[:3]) if head(m).kind == ANGULAR else s.w[: chart.n]

@@ -44,8 +44,8 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import cross
-from rbdae.graph.functions import Array, Memory, atan, select, sqrt
-from rbdae.kernels.forces.elements import Along, ByFunction, Force, all_forces, angle_of, forms, turns
+from rbdae.graph.functions import Array, Memory, arctan2, atan, select, sqrt
+from rbdae.kernels.forces.elements import Along, ByFunction, Force, all_forces, forms, turns
 from rbdae.kernels.memory import force_states
 from rbdae.kernels.records import ANGLE, POINT, ROOT
 from rbdae.rotations.vectors import reciprocal
@@ -78,11 +78,11 @@ class AlongInStep(Along):
         super().__init__(m, i)
 
     def quantities(self) -> tuple[Array, Array, Array]:
-        e, m = self.e, self.m
+        e = self.e
         d = np.concatenate([self._halves[b] for b in e.body])
-        q, r = forms(m, e, self.z, d)  # r has half of the increments
+        q, r = forms(e, self.products, self.z, d)  # r has half of the increments
         if e.shaping != POINT:
-            q = q + forms(m, e, d, 0.0 * d)[0]
+            q = q + forms(e, self.products, d, 0.0 * d)[0]
         s, J = self._means(q, r)
         return s, J, J @ r * (2.0 / self._h)
 
@@ -99,7 +99,7 @@ class AlongInStep(Along):
         kappa = _ratio((n * X) * (n * X)) * n * 2.0
         mean = kappa * X * 0.5
         if self.e.winding == 1:
-            start = angle_of(s - ds, c - dc)
+            start = arctan2(s - ds, c - dc)
             mean = start + turns(start, force_states(self.m)[self.e.state]) + mean
         return np.array([mean]), np.array([[kappa * c, -kappa * s]])
 
@@ -144,7 +144,6 @@ class ByFunctionInStep(ByFunction):
         return done
 
     def _correction(self) -> Array:
-        """lambda D."""
         z, dz = _centred(self.z), _centred(self._d * 2.0)
         size = np.sum(z * z)
         om = reciprocal(np.eye(3) * size - z.T @ z) @ cross(z, dz).sum(axis=0)

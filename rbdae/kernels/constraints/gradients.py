@@ -43,42 +43,18 @@ def twist_gradients(m: Memory) -> None:
 
 
 def gradient(p: Array, r: Array, side: int, D: Array) -> tuple[Array, Array]:
-    """Gx and Gw of one side of a primitive."""
-    A, B = p.A[4 * side], p.B[4 * side]
+    """Gx and Gw of one side of a primitive: A and dP, or scale (Q^T dP + P^T dQ), or F . dZ."""
     if p.law != 0:
-        Gx = r.F[4 * side][None]
-    else:
-        Gx = np.eye(3) * A if p.linear == 1 else (r.Q * A + r.P * B)[None] * p.scale
-    return Gx, rotation_rows(p, r, side, D)
-
-
-def rotation_rows(p: Array, r: Array, side: int, D: Array) -> Array:
-    """The part of the rotation: dP, or scale (Q^T dP + P^T dQ), or F . dd."""
-    if p.law != 0:
-        return (r.F[4 * side + 1 : 4 * side + 4].ravel() @ D)[None]
-    dP = _along(p.A, side, D)
+        return r.F[4 * side][None], (r.F[4 * side + 1 : 4 * side + 4].ravel() @ D)[None]
+    A, B, dP = p.A[4 * side], p.B[4 * side], _along(p.A, side, D)
     if p.linear == 1:
-        return dP
-    return ((r.Q @ dP + r.P @ _along(p.B, side, D)) * p.scale)[None]
+        return np.eye(3) * A, dP
+    return (r.Q * A + r.P * B)[None] * p.scale, ((r.Q @ dP + r.P @ _along(p.B, side, D)) * p.scale)[None]
 
 
 def _along(c: Array, side: int, D: Array) -> Array:
     """sum_i c_i D[3 i:3 i + 3] over the directors of one side, (3, n): rates of c Z along the columns of D (9, n)."""
     return (c[4 * side + 1 : 4 * side + 4] @ D.reshape(3, -1)).reshape(3, -1)
-
-
-def force_directions(m: Memory, i: int, side: int, n: int) -> Array:
-    """W^T of one side of a primitive in n rows of the rotation, zero in dropped rows.
-
-    W are the directions of the joints' forces in the rows of the dynamics where they are not G^T: with the forms of
-    [SNS15] a joint's natural force -G_Z^T la is pulled back by the row basis U of
-    `rbdae.kernels.bodies.euler_parameter_forms` in place of d(ddot)/d(pdot), from which the gradient G comes. On the
-    constraint manifold the columns of W and G^T differ by multiples of p, that is by the multiplier of the unit norm.
-    Reads P, Q and U.
-    """
-    p = primitives(m)[i]
-    U = states(m)[p.body[side]].U[:, :n]
-    return rotation_rows(p, rows(m)[i], side, U) * np.array(p.keep[: p.n])[:, None]
 
 
 def velocities_at(o: Any) -> slice:

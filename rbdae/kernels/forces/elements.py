@@ -25,13 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from math import atan2, pi
+from math import pi
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import cross
-from rbdae.graph.functions import Array, Memory
+from rbdae.graph.functions import Array, Memory, arctan2
 from rbdae.kernels.memory import (
     element_bodies,
     element_constants,
@@ -58,15 +58,6 @@ def turns(angle: Any, to: Any) -> Any:
     return _TURN * np.floor((to.real - angle.real) / _TURN + 0.5)
 
 
-def angle_of(s: Any, c: Any) -> Any:
-    """atan2(s, c)."""
-    if hasattr(s, "recorder") or hasattr(c, "recorder"):
-        return np.arctan2(s, c)
-    out = atan2(s.real, c.real)
-    rest = 1j * (s.imag * c.real - s.real * c.imag) / (s.real**2 + c.real**2)
-    return out + rest if np.iscomplexobj(s) else out
-
-
 def called(function: int, t: Any, x: Any, n: int) -> Array:
     """n results of a user's function at (t, x). Without any it is not called, such as the law of a block that others
     only read."""
@@ -75,13 +66,6 @@ def called(function: int, t: Any, x: Any, n: int) -> Array:
     if n:
         call_user_function(function, t, arguments, out)
     return out
-
-
-def _add(m: Memory, of: Sequence[int], F: Array) -> None:
-    """Add F (4 n, 3) to the natural forces of bodies."""
-    for b, f in zip(of, F.reshape(-1, 12), strict=True):
-        states(m)[b].fx[:] += f[:3]
-        states(m)[b].fd[:] += f[3:]
 
 
 class Force:
@@ -121,7 +105,10 @@ class Force:
     @final
     def act(self) -> None:
         """Add F to the natural forces of the bodies. Writes the rates of internal states to `force_state_rates`."""
-        _add(self.m, self.bodies, self.natural())
+        S = states(self.m)
+        for b, f in zip(self.bodies, self.natural().reshape(-1, 12), strict=True):
+            S[b].fx[:] += f[:3]
+            S[b].fd[:] += f[3:]
         rates, first = self.rates(), self.first_state
         if len(rates):
             force_state_rates(self.m)[first : first + len(rates)] = rates
@@ -133,12 +120,13 @@ class Along(Force):
     def __init__(self, m: Memory, i: int) -> None:
         e = self.e = elements(m)[i]
         super().__init__(m, e.body)
+        self.products = entries(m)[e.first : e.last]
         self.first_state, self.by_reaction = e.state, e.reaction > 0
         self.s, self.J, self.sd = self.quantities()
 
     def quantities(self) -> tuple[Array, Array, Array]:
         """s, ds/dq and sdot."""
-        q, r = forms(self.m, self.e, self.z, self.zd)
+        q, r = forms(self.e, self.products, self.z, self.zd)
         s, J = displacements(self.e.shaping, q)
         if self.e.winding == 1:
             s[0] = s[0] + turns(s[0], force_states(self.m)[self.e.state])
@@ -146,7 +134,7 @@ class Along(Force):
 
     def natural(self) -> Array:
         f = self._conserved()[1] + self._lost()
-        return -pulled(self.m, self.e, self.z, self.J.T @ f)
+        return -pulled(self.e, self.products, self.z, self.J.T @ f)
 
     def potential(self) -> Any:
         return self._conserved()[0]
@@ -189,17 +177,16 @@ class Along(Force):
         return self.sd if self.e.winding == 1 else ()
 
 
-def forms(m: Memory, e: Array, z: Array, zd: Array) -> tuple[Array, Array]:
-    """The forms q of one law, zero where only their rates exist, and the rates r."""
+def forms(e: Any, products: Sequence[Any], z: Array, zd: Array) -> tuple[Array, Array]:
+    """The forms q of one law by its products, zero where only their rates exist, and the rates r."""
     zero = 0.0 * z[0, 0]
     if e.shaping == TURN:
         spins = cross(z, zd)
         return np.array([zero] * 3), 0.5 * (spins[5:8].sum(axis=0) - spins[1:4].sum(axis=0))
     if e.shaping == POINT:
-        A = entries(m)[e.first].A
-        return A @ z, A @ zd
+        return products[0].A @ z, products[0].A @ zd
     q, r = [zero] * e.forms, [zero] * e.forms
-    for k in entries(m)[e.first : e.last]:
+    for k in products:
         Q = k.B @ z
         r[k.form] = r[k.form] + (k.A @ zd) @ Q
         if e.holonomic:
@@ -209,15 +196,15 @@ def forms(m: Memory, e: Array, z: Array, zd: Array) -> tuple[Array, Array]:
     return np.array(q), np.array(r)
 
 
-def pulled(m: Memory, e: Array, z: Array, w: Array) -> Array:
+def pulled(e: Any, products: Sequence[Any], z: Array, w: Array) -> Array:
     """(dr/dzdot)^T w of the forms of one law at z, (8, 3)."""
     out = 0.0 * z
     if e.shaping == TURN:
         out[1:4], out[5:8] = -0.5 * cross(w, z[1:4]), 0.5 * cross(w, z[5:8])
         return out
     if e.shaping == POINT:
-        return np.outer(entries(m)[e.first].A, w)
-    for k in entries(m)[e.first : e.last]:
+        return np.outer(products[0].A, w)
+    for k in products:
         out = out + np.outer(k.A, (k.B @ z) * w[k.form])
         if e.holonomic:
             out = out + np.outer(k.B, (k.A @ z) * w[k.form])
@@ -225,12 +212,10 @@ def pulled(m: Memory, e: Array, z: Array, w: Array) -> Array:
 
 
 def _read(m: Memory, e: Array) -> Array:
-    """The values of its inputs."""
     return inputs(m)[element_inputs(m)[e.first_input : e.first_input + e.n_inputs]]
 
 
 def _constants(m: Memory, e: Array) -> list[Any]:
-    """The numbers of its law."""
     return [k.value for k in element_constants(m)[e.first_parameter : e.first_parameter + e.n_parameters]]
 
 
@@ -241,7 +226,7 @@ def displacements(shaping: int, q: Array) -> tuple[Array, Array]:
         return np.array([length]), np.array([[0.5 / length]])
     if shaping == ANGLE:
         d = 1.0 / (q[0] * q[0] + q[1] * q[1])
-        return np.array([angle_of(q[0], q[1])]), np.array([[d * q[1], -d * q[0]]])
+        return np.array([arctan2(q[0], q[1])]), np.array([[d * q[1], -d * q[0]]])
     return q + 0.0, np.eye(len(q))
 
 
@@ -298,11 +283,6 @@ def applied_forces(m: Memory) -> None:
     for force in all_forces(m):
         if not force.by_reaction:
             force.act()
-
-
-def element_force(m: Memory, i: int) -> None:
-    """Add the force of one element along quantities to the natural forces."""
-    Along(m, i).act()
 
 
 def all_forces(

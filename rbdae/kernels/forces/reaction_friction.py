@@ -21,7 +21,7 @@ import numpy as np
 from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory, sqrt
 from rbdae.kernels.constraints.primitives import gradient_times
-from rbdae.kernels.forces.elements import element_force
+from rbdae.kernels.forces.elements import Along
 from rbdae.kernels.memory import frictions, head, multipliers, normals, primitives, rows, states
 
 
@@ -66,4 +66,4 @@ def friction_forces(m: Memory) -> None:
 def add_friction(m: Memory) -> None:
     """Add the friction under the normal forces that are in `normals`."""
     for k in range(head(m).n_frictions):
-        element_force(m, frictions(m)[k].element)
+        Along(m, frictions(m)[k].element).act()

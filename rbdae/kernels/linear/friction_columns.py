@@ -26,7 +26,7 @@ from rbdae.graph.functions import Array, Memory, maximum, select
 from rbdae.kernels.bodies.dynamics import collect_pulled_back
 from rbdae.kernels.bodies.gather import clear_forces
 from rbdae.kernels.bodies.natural import weigh
-from rbdae.kernels.forces.elements import element_force
+from rbdae.kernels.forces.elements import Along
 from rbdae.kernels.forces.reaction_friction import normal_force, reaction_load
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.linear.saddle import add_joints, solve_saddle
@@ -51,7 +51,6 @@ _NONE = 1e200
 
 
 def _if_above(x: Any, y: Any) -> Any:
-    """1 if x > y, else `_NONE`."""
     if hasattr(x, "recorder") or hasattr(y, "recorder"):
         return select(x > y, 1.0, _NONE)
     return 1.0 if x.real > y.real else _NONE
@@ -64,7 +63,7 @@ def make_columns(m: Memory) -> None:
     for k, friction in enumerate(frictions(m)):
         clear_forces(m)
         normals(m)[k] = 1.0
-        element_force(m, friction.element)
+        Along(m, friction.element).act()
         collect_pulled_back(m, right_hand_side(m))
         constraint_side(m)[:] = 0.0
         if h.unit_norm == 1:
@@ -106,7 +105,6 @@ def superpose_friction(m: Memory) -> None:
 
 
 def _factorise(F: Array) -> None:
-    """F becomes its L U."""
     n = len(F)
     for k in range(n):
         for i in range(k + 1, n):

@@ -80,5 +80,4 @@ def _matrix(m: Memory, a: Array) -> Array:
 
 
 def _reciprocal(m: Memory, a: Array) -> Array:
-    """C = Y^-T."""
     return reciprocal(_matrix(m, a))

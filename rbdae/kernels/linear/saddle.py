@@ -26,7 +26,9 @@ from typing import Any, Self, final
 import numpy as np
 
 from rbdae.graph.functions import Array, Memory, is_zero, select
-from rbdae.kernels.constraints.gradients import force_directions, moving_sides, side_rows, velocities_at
+from rbdae.kernels.bodies.euler_parameter_forms import generalised_force
+from rbdae.kernels.constraints.gradients import moving_sides, side_rows, velocities_at
+from rbdae.kernels.constraints.primitives import gradient_times
 from rbdae.kernels.linear import reductions
 from rbdae.kernels.linear.elimination import Factors, Pivot, Rows
 from rbdae.kernels.linear.reductions import mass_times, particular, reduction
@@ -43,6 +45,7 @@ from rbdae.kernels.memory import (
     states,
 )
 from rbdae.kernels.records import ANGULAR
+from rbdae.rotations.vectors import frame
 
 SUSPENDED = 1e200
 """The pivot of a suspended equation: infinite, but with finite products."""
@@ -163,7 +166,6 @@ class Saddle:
         yield from ((self.first + k,) for k in range(head(self.m).n_rows))
 
     def _inverse(self, pivot: Pivot, A: Array) -> tuple[Array, list[Any]]:
-        """Of a pivot there."""
         m, b, k = self.m, pivot[0] // 6, pivot[0] - self.first
         if k < 0:
             return states(m)[b].Ji * self.shares[b] if len(pivot) == 3 else 1.0 / A, []
@@ -263,14 +265,20 @@ def _add(m: Memory, loads: list[tuple[Array, Array]]) -> None:
 
 
 def internal_multipliers(m: Memory) -> None:
-    """la_int from G_int^T la_int = f - M vdot - W la of the joints (W = G^T, but for the forms of [SNS15]). Writes
-    `multipliers`."""
-    f, vd, la = right_hand_side(m), solution(m), multipliers(m)
+    """la_int from G_int^T la_int = f - M vdot - W la of the joints. W = G^T, but for the forms of [SNS15], which pull
+    the joints' natural forces G_Z^T la back in another way: on the constraint manifold W and G^T differ by multiples of
+    p, that is by the multiplier of the unit norm. Writes `multipliers`."""
+    h, f, vd, la = head(m), right_hand_side(m), solution(m), multipliers(m)
+    in_another_way = h.pull_back in ("moment", "inhomogeneous")
     parts = [slice(o.iv + o.nt, o.iv + o.nt + o.nr) for o in bodies(m)[:-1]]
     F = [f[part] - mass_times(m, b, vd[part]) for b, part in enumerate(parts)]
-    for i, (p, r) in enumerate(zip(primitives(m), rows(m), strict=True)):
+    for p, r in zip(primitives(m), rows(m), strict=True):
+        own = la[p.row : p.row + p.n]
+        natural = gradient_times(p, r, own * np.array(p.keep[: p.n])) if in_another_way else None
         for side, b, o in moving_sides(m, p):
-            W = force_directions(m, i, side, o.nr) if head(m).forms == 1 else r.Gw[side, : p.n, : o.nr]
-            F[b] = F[b] - W.T @ la[p.row : p.row + p.n]
+            if natural is None:
+                F[b] = F[b] - r.Gw[side, : p.n, : o.nr].T @ own
+            else:
+                F[b] = F[b] - generalised_force(h.pull_back, states(m)[b].a[:4], frame(natural[side, 3:]))
     for b, o in enumerate(bodies(m)[:-1]):
         la[o.il : o.il + o.ni] = reductions.internal_multipliers(m, b, F[b])

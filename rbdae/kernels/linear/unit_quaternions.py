@@ -32,7 +32,6 @@ def free_accelerations(m: Memory, *, moved: bool = True) -> None:
 
 
 def _half_moment(o: Array, s: Array) -> Array:
-    """J^-1 n / 2 of one body."""
     return (o.inertia_inverse * 0.5) @ axial(frame(s.d).T @ frame(s.fd))
 
 

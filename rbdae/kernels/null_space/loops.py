@@ -152,7 +152,6 @@ class Loops:
         return z
 
     def _solved(self, f: Array, b: Array) -> Array:
-        """(x, z) for (f, b)."""
         return self._factors.solved(np.concatenate([f, b]).astype(object))
 
     def frame_rates(self) -> Array:

@@ -23,17 +23,16 @@ the T of nu, so that the reduced mass matrix is symmetric.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, final
 
 import numpy as np
 
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations, gather_velocities
+from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations, gather_velocities, moving
 from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.memory import bodies, head, primitives, states
+from rbdae.kernels.memory import head, primitives, states
 from rbdae.kernels.null_space.loops import Loops
 from rbdae.kernels.null_space.spherical_trees import ROOT, SphericalTree
 from rbdae.kernels.null_space.trees import Tree
@@ -128,20 +127,15 @@ class QuasiVelocities:
 
     def _turned(self, nu: Array, matrix: Any) -> Array:
         """nu, or rows of T^T, with a matrix times Omega, or omega, of the bodies that have it."""
-        if head(self._m).spatial == 0:
+        kind = head(self._m).structure
+        if head(self._m).spatial == 0 or kind == "loops":
             return nu
         nu = nu.copy()
-        for s, at in self._spatial():
-            nu[at] = matrix(s) @ nu[at]
-        return nu
-
-    def _spatial(self) -> Iterator[tuple[Any, slice]]:
-        """The bodies with omega among the quasi-velocities, and its places."""
-        kind = head(self._m).structure
-        for o, s in zip(bodies(self._m)[:-1], states(self._m)[:-1], strict=True):
-            if kind != "loops" and (o.parent == ROOT or kind == "spherical tree"):
+        for o, s in moving(self._m):
+            if o.parent == ROOT or kind == "spherical tree":
                 first = o.inu + (o.nt if o.parent == ROOT else 0)
-                yield s, slice(first, first + 3)
+                nu[first : first + 3] = matrix(s) @ nu[first : first + 3]
+        return nu
 
 
 def velocities_from_nu(m: Memory, y: Array, offset: int) -> QuasiVelocities:

@@ -42,7 +42,7 @@ class SphericalTree:
     def velocities(self, nu: Array) -> None:
         """Natural velocities of all bodies, parents first."""
         for o, s, _, _, own in self._bodies():
-            s.w[:3] = s.om[:] = nu[own][-3:]
+            s.w[:3] = nu[own][-3:]
             if o.parent == ROOT and o.nt == 3:
                 s.xd[:] = nu[own][:3]
         move(self._m)

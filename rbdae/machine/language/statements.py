@@ -90,7 +90,6 @@ class Expressions:
         return self._known(node, node.value)
 
     def _known(self, node: ast.expr, value: Any) -> Value:
-        """A number of Python."""
         if isinstance(value, (bool, int, float)):
             return constant(value)
         raise Refused(f"{ast.unparse(node)!r} is no number and no array")

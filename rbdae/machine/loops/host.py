@@ -187,7 +187,6 @@ class Loop:
             setattr(self.s, name, number)
 
     def _vector(self, k: int) -> Vec:
-        """A vector of its memory, a view."""
         first = _SIZE + k * self._m
         return self._memory[first : first + self._m]
 
@@ -290,7 +289,6 @@ class Loop:
 
 @cache
 def _works() -> Any:
-    """`works`, compiled or loaded."""
     (found,) = callables(Program((fixed.works,)), LEVEL, made_of=())
     return found
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from rbdae.machine.language.words import Address, Function, Vec
 from rbdae.machine.loops import memory as at
+from rbdae.machine.loops.control import finite
 from rbdae.machine.loops.correction import Correction, project
 from rbdae.machine.loops.memory import StepMemory
 from rbdae.machine.loops.watching import asks
@@ -38,10 +39,7 @@ def outputs(s: StepMemory, p: Correction) -> int:
         status = interpolate(s, (times[k] - s.t) / s.h_done, out)
         if status != at.DONE:
             return status
-        zero = 0.0
-        for i in range(n):
-            zero += 0.0 * out[i]
-        if zero != 0.0:
+        if not finite(out, n):
             return at.DENSE_NOT_FINITE
         if s.projects != 0:
             s.t_tried = times[k]

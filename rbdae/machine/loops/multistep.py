@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rbdae.machine.language.words import Address, Function, Vec, evaluate
 from rbdae.machine.loops import memory as at
+from rbdae.machine.loops.control import finite
 from rbdae.machine.loops.memory import StepMemory
 
 TAKE_STEP = 0.0
@@ -23,7 +24,6 @@ MOST = 19
 
 def attempt(rhs: Function, context: Address, s: StepMemory) -> int:
     """Take a step."""
-    n = s.n
     m = s.m
     new = s.vectors[at.Y_NEW * m :]
     out = s.vectors[at.FURTHER * m :]
@@ -45,10 +45,7 @@ def attempt(rhs: Function, context: Address, s: StepMemory) -> int:
     s.h = s.h_done
     s.budget -= 1
     s.evaluations += 1
-    zero = 0.0
-    for i in range(n):
-        zero += 0.0 * new[i]
-    return at.DONE if zero == 0.0 else at.STATE_NOT_FINITE
+    return at.DONE if finite(new, s.n) else at.STATE_NOT_FINITE
 
 
 def dense(rhs: Function, context: Address, s: StepMemory) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, final
 
-from rbdae.formulations.base import AbstractKernels, Formulation
+from rbdae.formulations.base import Formulation, Implicit
 from rbdae.kernels import records as kb
 from rbdae.multibody.choices.tree_velocities import TreeVelocity
 from rbdae.multibody.choices.velocity_kind import ANGULAR, VelocityKind
@@ -44,7 +44,7 @@ class Settings:
         return self
 
     @property
-    def kernels(self) -> AbstractKernels:
+    def kernels(self) -> Implicit:
         """The kernels of the formulation."""
         return self.formulation.kernels
 

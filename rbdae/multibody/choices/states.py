@@ -7,7 +7,6 @@ the material angular velocity, K(a), labels and n stay ([GR95] (159), (160)).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 import numpy as np
 
@@ -33,14 +32,8 @@ def centred(chart: Chart, R: Mat) -> Mat:
     It is made from unit quaternions, so that it stays orthonormal however often a run repeats this.
     """
     p = np.array([unit_quaternion(each) for each in R])
-    out: Mat = rotation_matrices(p) @ _from_centre(chart)
+    out: Mat = rotation_matrices(p) @ matrix(chart, np.array(chart.centre)).T
     return out
-
-
-@cache
-def _from_centre(chart: Chart) -> Mat:
-    """R(a)^T at the centre."""
-    return matrix(chart, np.array(chart.centre)).T
 
 
 def _wrong(chart: Chart, R: Mat, a: Vec) -> str:

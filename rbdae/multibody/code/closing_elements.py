@@ -56,8 +56,6 @@ def closing_elements(workspace: Workspace, kernel: Any) -> Elements | None:
 
 @final
 class _Closing(Assembling):
-    """The elements of a model."""
-
     def __init__(self, workspace: Workspace, groups: list[Group]) -> None:
         self._workspace = workspace
         self._multipliers, self._internal, self._wide = False, [], False

@@ -140,7 +140,6 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
 
 
 def _text(workspace: Workspace, wanted: Wanted) -> tuple[Sequence[Any], CodeText]:
-    """The functions of the user that code of a kernel calls, and its text."""
     if isinstance(wanted.kernel, ImplicitStep):
         return _of_step(workspace, wanted.kernel, wanted.shapes)
     elements = elements_for(workspace, wanted)
@@ -188,7 +187,6 @@ def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[
 
 
 def _not_had(workspace: Workspace, kernel: Callback | ImplicitStep, why: str) -> None:
-    """A warning where there is no machine code."""
     names = workspace.model.names
     bodies = f"{len(names)} bod{'y' if len(names) == 1 else 'ies'} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
     what = f"{kernel.name.rpartition(':')[2]!r} of {workspace.settings.formulation.name}, a model of {bodies}"

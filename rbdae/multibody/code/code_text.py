@@ -105,7 +105,6 @@ def _entries(signs: str, shapes: Shapes, pattern: Pattern | None, *, direct: boo
 
 
 def _shape(shapes: Shapes) -> tuple[int, int]:
-    """The shape of a matrix."""
     return shapes["out"][0], shapes["out"][1]
 
 

@@ -43,7 +43,6 @@ def jacobian_pattern(workspace: Workspace, n_equations: int) -> Pattern:
 
 
 def _recorded(workspace: Workspace, n_equations: int) -> tuple[Ints, Ints]:
-    """Row and column of the entries."""
     n = workspace.layout.n
     shapes: Shapes = {"y": (n,), "yd": (n,), "out": (n_equations,)}
     kernel = workspace.settings.kernels.jacobian

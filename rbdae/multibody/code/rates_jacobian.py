@@ -37,7 +37,7 @@ from rbdae.machine.rates_jacobian import Block, OtherSystem, RatesJacobian, Syst
 from rbdae.multibody.choices.velocity_kind import ANGULAR
 from rbdae.multibody.code.code import Code, compiled, most_nodes, of_recording
 from rbdae.multibody.code.code_text import text_of_elements
-from rbdae.multibody.code.traced import Tally
+from rbdae.multibody.code.traced import Elsewhere, Tally
 from rbdae.multibody.elements.elements import elements_apart
 from rbdae.multibody.elements.elimination_elements import elimination_rounds
 from rbdae.multibody.memory.memory import Memory
@@ -76,22 +76,15 @@ class RatesCode:
     """A Jacobian of one workspace: `call` is for Python, `function` for machine code."""
 
     def __init__(self, workspace: Workspace, twins: Sequence[Workspace], found: Structure, tally: Tally) -> None:
-        self._workspace, self._tally = workspace, tally
+        self._workspace = workspace
         parts = [code.function(twin) for code, twin in zip(found.parts, twins, strict=True)]
         n = workspace.layout.n
         self._shapes: Shapes = {"y": (n,), "out": (n, n)}
         floor = workspace.selection.rows.pivot_floor
-        self._bound = RatesJacobian(found.tables, parts, self._elsewhere_to, floor)
+        # for states where a guard does not hold, or the equations are dependent
+        elsewhere = Elsewhere(partial(in_python, workspace, Derivative(workspace.settings.kernels.rates)), tally)
+        self._bound = RatesJacobian(found.tables, parts, elsewhere, floor)
         self._calls_python = any(code.functions for code in found.parts)
-
-    @cached_property
-    def _elsewhere(self) -> Callable[..., None]:
-        return in_python(self._workspace, Derivative(self._workspace.settings.kernels.rates))
-
-    def _elsewhere_to(self, t: float, y: Vec, out: Mat) -> None:
-        """At states where a guard does not hold, or the equations are dependent."""
-        self._tally.count += 1
-        self._elsewhere(t, y, out)
 
     @cached_property
     def call(self) -> Callable[[float, Vec, Mat], None]:
@@ -248,13 +241,11 @@ def _bodies(twin: Workspace, entries: Entries) -> list[list[int]]:
 
 
 def _multipliers(twin: Workspace) -> list[list[int]]:
-    """The multipliers of the joints in the order of elimination."""
+    """The multipliers of joints, those between the same bodies together, in an order with little fill; where equations
+    may be suspended one by one, in the order in which `rbdae.kernels.linear.saddle` looks at pivots."""
     first = twin.layout.la.start - twin.layout.n_hidden
-    return _joints(twin, first) if twin.selection.rows.pivot_floor is None else _rows(twin, first)
-
-
-def _joints(twin: Workspace, first: int) -> list[list[int]]:
-    """The multipliers of joints, those between the same bodies together, in an order with little fill."""
+    if twin.selection.rows.pivot_floor is not None:
+        return [[first + twin.layout.n_internal + int(row)] for row in twin.arrays["eliminated"]]
     of_pairs: dict[frozenset[int], list[int]] = {}
     for p in twin.arrays["primitives"]:
         rows = range(first + int(p["row"]), first + int(p["row"] + p["n"]))
@@ -266,12 +257,6 @@ def _joints(twin: Workspace, first: int) -> list[list[int]]:
             at_body.setdefault(b, []).append(k)
     pairs = [(a, b) for at in at_body.values() for i, a in enumerate(at) for b in at[i + 1 :]]
     return [joints[a] for chosen in elimination_rounds(len(joints), pairs) for a, _ in chosen]
-
-
-def _rows(twin: Workspace, first: int) -> list[list[int]]:
-    """The multipliers of joints one by one, in the order in which `rbdae.kernels.linear.saddle` looks at pivots."""
-    start = first + twin.layout.n_internal
-    return [[start + int(row)] for row in twin.arrays["eliminated"]]
 
 
 def _components(own: list[int], near: dict[int, set[int]]) -> list[list[int]]:

@@ -18,31 +18,11 @@ from rbdae.multibody.memory.workspace import Workspace
 OF_FORCES = ("elements", "entries", "element_constants")
 """The arrays of applied forces, and those that belong to them."""
 
-_PLACES = frozenset(
-    {
-        "iq",
-        "iv",
-        "il",
-        "parent",
-        "inu",
-        "row",
-        "body",
-        "slot",
-        "first",
-        "last",
-        "state",
-        "primitive",
-        "first_body",
-        "first_parameter",
-        "nu",
-        "first_input",
-        "input",
-    }
-)
-"""Fields of records that say where something is."""
-
-_NO_LAWS = frozenset({"potential"})
-"""Functions that residuals do not call."""
+_UNTOLD = frozenset({
+    "iq", "iv", "il", "parent", "inu", "row", "body", "slot", "first", "last", "state", "primitive", "first_body",
+    "first_parameter", "nu", "first_input", "input", "potential",
+})  # fmt: skip
+"""Fields of records that say where something is, and a function that residuals do not call."""
 
 
 def of_elements(arrays: Mapping[str, Any]) -> bool:
@@ -78,8 +58,6 @@ class Group(NamedTuple):
 
 
 class _Member(NamedTuple):
-    """One element."""
-
     bodies: Ints
     records: dict[str, list[int]]
     pair: bool
@@ -201,7 +179,9 @@ class _Told:
             if not len(array):
                 continue
             columns = [part.constants.view(np.int64), np.sign(part.places)]
-            for field in _structural(array.dtype):
+            for field in array.dtype.names:
+                if array.dtype[field].base.kind != "i" or field in _UNTOLD:
+                    continue
                 values = array[field].reshape(len(array), -1)
                 if field in ADDRESSES:
                     known: dict[object, int] = {}
@@ -239,9 +219,3 @@ class _Told:
 def _alike(values: list[int]) -> tuple[int, ...]:
     """For each value the first place of an equal one."""
     return tuple(map(values.index, values))
-
-
-def _structural(dtype: Any) -> list[str]:
-    return [
-        name for name in dtype.names if dtype[name].base.kind == "i" and name not in _PLACES and name not in _NO_LAWS
-    ]

@@ -38,18 +38,9 @@ def shortened(graph: Graph, results: list[Result], guards: Mapping[int, bool] = 
     return short.graph, short.graph.needed([*short.guards, *short.outputs]), results, short.guards
 
 
-def in_lanes(
-    graph: Graph,
-    order: list[int],
-    results: list[Result],
-    inputs: Mapping[int, Place],
-    n: int,
-    guards: Mapping[int, bool],
-    most: int,
-) -> Kind:
-    """n elements, several at a time where there are twice as many as the most that are so."""
-    several = 2 * most <= n and all(graph.nodes[k][0] in IN_LANES for k in order)
-    return Kind(graph, order, n, inputs, results, guards, lanes=most if several else 1)
+def lanes_of(graph: Graph, order: list[int], n: int, most: int) -> int:
+    """How many of n elements are computed at a time: several where there are twice as many as the most that are so."""
+    return most if 2 * most <= n and all(graph.nodes[k][0] in IN_LANES for k in order) else 1
 
 
 @final
@@ -101,7 +92,8 @@ class Written:
             graph, order, results, guards = shortened(graph, results, guards)
         read = {k: (graph.nodes[k][1], graph.nodes[k][2]) for k in order if graph.nodes[k][0] == "input"}
         inputs = {k: self._inputs[key] for k, key in read.items()}
-        return in_lanes(graph, order, results, inputs, len(results[0].place.at), guards, most)
+        n = len(results[0].place.at)
+        return Kind(graph, order, n, inputs, results, guards, lanes_of(graph, order, n, most))
 
 
 @final
@@ -187,4 +179,4 @@ def recorded_kind(
             inputs[k] = of.place(motion, *rest) if known is None else known
     found = numbers.places(of.loaded, list(loaded.values()), of.columns, n)
     inputs |= {k: Place("numbers", "numbers", place) for k, place in zip(loaded, found, strict=True)}
-    return in_lanes(graph, order, results, inputs, n, guards, most)
+    return Kind(graph, order, n, inputs, results, guards, lanes_of(graph, order, n, most))

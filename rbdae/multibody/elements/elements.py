@@ -215,7 +215,6 @@ class _Rows:
         return [nodes.get(i, share.get(0, g.const(0.0))) for i, share in enumerate(shares)]
 
     def _run(self, m: Any) -> Any:
-        """The rows that the kernel fills."""
         kernel = self._workspace.settings.kernels.residual
         return called(self.of.recorder, m, kernel, (len(self._rows),))
 

@@ -108,7 +108,6 @@ _LEAST = 1e-13
 
 
 def _factors(of: Written, n: int) -> tuple[Any, list[Any]]:
-    """L and the inverse pivots of D."""
     A = np.zeros((n, n), dtype=object)
     A[np.tril_indices(n)] = of.reads("own.D", n * (n + 1) // 2)
     floored = "own.floor" in of.places
@@ -129,7 +128,6 @@ def _factors(of: Written, n: int) -> tuple[Any, list[Any]]:
 
 
 def _solved(L: Any, d: Sequence[Any], x: Any) -> Any:
-    """(L D L^T)^-1 x."""
     n, x = len(d), list(x)
     for i in range(n):
         for j in range(i):

@@ -28,7 +28,6 @@ from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.equations import set_state
 from rbdae.kernels.memory import force_state_rates, solution
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run, evaluated
-from rbdae.multibody.choices.settings import Settings
 from rbdae.multibody.elements.element_groups import Group, groups_of, of_elements
 from rbdae.multibody.elements.element_kinds import LANES, ElementNumbers, Written, recorded_kind
 from rbdae.multibody.elements.element_recording import (
@@ -64,7 +63,7 @@ def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
     """Whether a kernel is a right-hand side in velocities or in quasi-velocities that is made of elements, or the
     residual yd - rhs(t, y) of one."""
     return bool(
-        workspace.model.n >= _least(workspace.settings)
+        workspace.model.n >= (REDUCED_FROM if workspace.settings.reduced else BODIES_FROM)
         and workspace.memory.opened
         and kernel in (explicit.rhs, explicit.residual, null_space.rhs)
         and _may(workspace, shape)
@@ -75,27 +74,14 @@ def _may(workspace: Workspace, shape: tuple[int, ...]) -> bool:
     """Whether elements have these results: rates, and multipliers but for the internal ones under forces that are no
     transposed gradients."""
     layout, settings = workspace.layout, workspace.settings
-    with_multipliers = (layout.n_differential + layout.n_constraints,)
-    return bool(
-        (
-            shape == (layout.n_differential,)
-            or (shape == with_multipliers and not (layout.n_internal and settings.forms))
-        )
-        and of_elements(workspace.arrays)
-        and _possible_velocities(workspace)
-    )
-
-
-def _possible_velocities(workspace: Workspace) -> bool:
-    """Whether elements find the velocities of all bodies."""
-    settings, chosen = workspace.settings, set(workspace.selected) - {"pivot_floor", "references", "inputs"}
-    if not settings.reduced:
-        return not chosen
-    return not (settings.spatial or workspace.selection.rows.dropped or settings.structure == "loops" or chosen)
-
-
-def _least(settings: Settings) -> int:
-    return REDUCED_FROM if settings.reduced else BODIES_FROM
+    rates, multipliers = layout.n_differential, layout.n_constraints
+    with_multipliers = shape == (rates + multipliers,) and not (layout.n_internal and settings.forms)
+    if not (shape == (rates,) or with_multipliers) or not of_elements(workspace.arrays):
+        return False
+    if set(workspace.selected) - {"pivot_floor", "references", "inputs"}:
+        return False
+    loops = settings.structure == "loops"
+    return not settings.reduced or not (settings.spatial or workspace.selection.rows.dropped or loops)
 
 
 def enough(n: int, joints: Sequence[int]) -> bool:
@@ -235,7 +221,6 @@ class Assembling:
         return self._kind(force.graph, results, force, {})
 
     def _loads(self, bodies: Ints) -> list[Place]:
-        """The natural forces on bodies."""
         return [Place("work", "load", self._first_load + NATURAL * bodies + i) for i in range(NATURAL)]
 
     def _body(self, body: Recorded, rates: Any) -> Kind:

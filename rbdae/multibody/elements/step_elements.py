@@ -250,7 +250,6 @@ class _OntoJoints(Assembling):
         return Elements(kinds, runs, (self._work.cleared, 0), self._work.size, numbers.tape())
 
     def _at_end(self, of: Recorded) -> list[Place]:
-        """The places of the positions at the end."""
         return [Place("work", "q", self._positions + place.at) for place in of.q]
 
     def _of_body(self, part: _Part) -> tuple[Kind, Kind]:

@@ -91,7 +91,6 @@ def _solved(A: Matrix, known: Matrix, conditions: list[Any]) -> Matrix:
 
 
 def _inverse(A: Matrix, conditions: list[Any]) -> Matrix:
-    """The inverse of a 3 x 3 matrix by cofactors."""
     columns = np.array([cross(A[1], A[2]), cross(A[2], A[0]), cross(A[0], A[1])], dtype=object).T
     determinant = A[0] @ columns[:, 0]
     sizes = [row @ row for row in A]
@@ -131,7 +130,6 @@ class TreeElements:
         return kinds
 
     def _nu(self, one: _Hanging) -> list[Ints]:
-        """The places of the quasi-velocities of bodies."""
         first = self._workspace.layout.v.start + self._workspace.arrays["bodies"]["inu"][one.children]
         return [first + i for i in range(one.n_nu)]
 

@@ -26,7 +26,7 @@ def arrays_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any
     pattern, bodies = joint_order(model, layout), _bodies(model, settings, layout)
     return {
         "bodies": bodies,
-        "states": fresh_states(settings, bodies),
+        "states": fresh_states(bodies),
         **_forces(model, layout),
         "joints": _joints(model, layout),
         "drives": model.drives,
@@ -73,6 +73,7 @@ def head_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
     """The head of a memory: sizes and kinds of a model, and 0 for what a selection and steps decide. `chained` is 1
     where other velocities than (xdot, w) are unknowns: momenta, or spatial ones; s, la and mu begin in y at
     `states_at`, `multipliers_at` and `corrections_at`."""
+    unknowns = layout.q.stop + layout.n_velocities + layout.n_constraints + layout.n_states
     head: dict[str, Any] = {
         "n_bodies": model.n,
         "n_primitives": len(model.primitives),
@@ -89,7 +90,8 @@ def head_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
         "states_at": layout.s.start,
         "multipliers_at": layout.la.start,
         "corrections_at": layout.mu.start,
-        "n_vector": _row_length(layout, model),
+        # long enough for the unknowns, and for (g, gdot)
+        "n_vector": max(unknowns, 2 * (6 * model.n + layout.n_rows), _LEAST) + 1,
         "chart": settings.chart.number,
         "chart_internal": len(settings.chart.internal),
         "kind": settings.kind.number,
@@ -108,12 +110,6 @@ def head_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
         **dict.fromkeys(("referenced", "singular", "n_body_unknowns", "n_newton"), 0),
     }
     return {name: each if isinstance(each, str) else int(each) for name, each in head.items()}
-
-
-def _row_length(layout: Layout, model: Model) -> int:
-    """The length of the scratch vectors: long enough for the unknowns, and for (g, gdot)."""
-    unknowns = layout.q.stop + layout.n_velocities + layout.n_constraints + layout.n_states
-    return int(max(unknowns, 2 * (6 * model.n + layout.n_rows), _LEAST)) + 1
 
 
 def _bodies(model: Model, settings: Settings, layout: Layout) -> Any:
@@ -152,13 +148,11 @@ def _as_in(records: Any, dtype: Any) -> Any:
     return of_scalars(dtype, records["mass"].dtype.type)
 
 
-def fresh_states(settings: Settings, bodies: Any) -> Any:
+def fresh_states(bodies: Any) -> Any:
     """The memory of each body as it is before any evaluation."""
     states = np.zeros(len(bodies), dtype=_as_in(bodies, kb.STATE))
     states["x"] = bodies["origin"]
     states["d"] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    if settings.kind.number == kb.DIRECTOR_RATE:
-        states["B"] = np.eye(9)
     return states
 
 

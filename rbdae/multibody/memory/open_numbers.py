@@ -132,7 +132,6 @@ def _columns(dtype: Any) -> _Columns:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Whether records are the same to the bit."""
     return one is other or one.tobytes() == other.tobytes()
 
 

@@ -123,7 +123,6 @@ def _order(placed: list[Any], system: Callable[[Any], tuple[Rows, Vec]], split: 
 
 
 def _states(m: Any, y: Vec) -> list[Vec]:
-    """The states where pivots have to serve."""
     at = [y, y + 1e-2 * np.random.default_rng(7).standard_normal(len(y))]
     axis = _common_axis(m, y)
     if axis is not None:
@@ -152,7 +151,6 @@ def _saddle(m: Any) -> tuple[Rows, Vec]:
 
 
 def _square(m: Any, n: int) -> tuple[Rows, Vec]:
-    """The first n rows and columns."""
     system = Loops(m)
     rows = system.bordered(system.rows())[:n]
     return [{j: x for j, x in row.items() if j < n} for row in rows], system.units()[:n]

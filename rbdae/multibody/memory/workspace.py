@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import MappingProxyType, SimpleNamespace
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -35,10 +35,12 @@ _EXPONENT = 52
 """Bits of a float behind its exponent."""
 
 
+Symbols: TypeAlias = Callable[["Workspace", Any], Mapping[str, Any]]
+"""From a workspace and a recorder to arrays of records with symbols in place of some numbers, by name."""
+
+
 @final
 class _OnFloats:
-    """A kernel on the floats of a workspace."""
-
     def __init__(self, workspace: Workspace, kernel: Entry) -> None:
         self._workspace, self._kernel = workspace, kernel
 
@@ -60,7 +62,7 @@ class Workspace:
         self.owned: dict[str, Any] = {}  # those in place of shared ones, but for primitives with dropped rows
         self._sizes: dict[str, int] = {}
         self._left: Any = None  # the memory on floats, as the last kernel has left it
-        self.slopes: Mapping[str, Mapping[str, Any]] = {}  # of records by fields, along a parameter
+        self.symbols: Symbols | None = None  # of parameters in recordings
         self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.elements.element_recording`
         self.orders: tuple[Any, ...] | None = None  # once asked for: `rbdae.multibody.memory.saddle_order`
         self.contexts: dict[Any, Any] = {}  # of code that has been tried, for its first caller
@@ -306,6 +308,7 @@ def with_unit_masses(workspace: Workspace) -> Workspace:
     for name, value in (("inertia", J), ("inertia_inverse", 1.0 / J), ("euler", 1.0), ("euler_inverse", 1.0)):
         bodies[name] = value * np.eye(3)
     out = Workspace(workspace.memory, workspace.selection)
+    out.symbols = workspace.symbols
     out.own("bodies", bodies)
     return out
 

@@ -97,7 +97,8 @@ def derived(workspace: Workspace, kernel: Derivative, shapes: Shapes, point: Poi
     memory, (t, y, yd, c) = workspace.memory, point
     at = (y, yd, workspace.first_numbers, *([workspace.open_numbers.values] if memory.opened else []))
     order = order_for(workspace, kernel)
-    key = contents(memory), workspace.structure, kernel, shapes["out"], order, t, c, *(x.tobytes() for x in at)
+    of = contents(memory), workspace.structure, workspace.symbols
+    key = *of, kernel, shapes["out"], order, t, c, *(x.tobytes() for x in at)
     known, found = _last, None
     if known is not None and known[0] == key:
         found = known[1].copy()
@@ -207,7 +208,10 @@ def _columns(
     before = set(recorder.guards)
     balance(m, placeholders, rows)
     at = dict(zip((symbol.node for symbol in placeholders), x, strict=True))
-    _replace_guards(recorder, before, at)
+    new = [guard for guard in recorder.guards if guard not in before]
+    falls = [recorder.guards.pop(guard) for guard in new]
+    for guard, fall in zip(replaced(g, new, at), falls, strict=True):
+        recorder.guards.setdefault(guard, fall)
     changes = tangents(g, ran.nodes(rows), seeds)
     W = _matrix(recorder, changes, at, (n_v + n_la, width))
     solve_columns(m, W)
@@ -222,11 +226,3 @@ def _matrix(recorder: Recorder, rows: Rows, at: Mapping[int, int], shape: tuple[
     for (i, j, _), node in zip(places, nodes, strict=True):
         W[i, j] = recorder.result(node)
     return W
-
-
-def _replace_guards(recorder: Recorder, before: set[int], at: Mapping[int, int]) -> None:
-    """Guards that have come since then, with other nodes in place of some."""
-    new = [guard for guard in recorder.guards if guard not in before]
-    falls = [recorder.guards.pop(guard) for guard in new]
-    for guard, fall in zip(replaced(recorder.graph, new, at), falls, strict=True):
-        recorder.guards.setdefault(guard, fall)

@@ -110,17 +110,15 @@ class Recorded:
         out[... if out.ndim == 1 else (rows, columns)] = np.array(results)[rows, self._groups[columns]]
 
     def _directions(self, out: Any) -> Any:
-        """The directions as columns."""
         return np.eye(out.shape[1]) if self._groups is None else np.eye(self._groups.max() + 1)[self._groups]
 
     def _made(self, lengths: list[int], shape: tuple[int, ...], point: Point) -> tuple[Recording, None]:
-        """The recording at a state."""
         workspace, kernel = self._workspace, self._kernel
-        shapes: Shapes = dict(zip(("y", "yd"), ((n,) for n in lengths), strict=False)) | {"out": shape}
+        shapes: Shapes = dict(zip(("y", "yd"), ((n,) for n in lengths), strict=False))
         if isinstance(kernel, Entry):
-            return recorded_kernel(workspace, kernel, shapes, point, _LONGEST), None
-        shapes["out"] = shape[:1] if self._pattern is None else (workspace.n_equations,)
-        return along_directions(workspace, kernel, shapes, point, _LONGEST), None
+            return recorded_kernel(workspace, kernel, {**shapes, "out": shape}, point, _LONGEST), None
+        shape = shape[:1] if self._pattern is None else (workspace.n_equations,)
+        return along_directions(workspace, kernel, {**shapes, "out": shape}, point, _LONGEST), None
 
     def _on_floats(self, *arguments: Any) -> None:
         """The kernel itself, where it is too long to be recorded."""

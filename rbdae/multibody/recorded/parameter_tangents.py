@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, final
 
@@ -23,10 +24,11 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import ByName
-from rbdae.forces.element import AnyElement, StateElement
+from rbdae.forces.element import StateElement
 from rbdae.formulations.base import Derivative
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.kernels.memory import of_scalars
+from rbdae.kernels.symbolic import opened
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.in_python import in_python
@@ -81,7 +83,7 @@ class ParameterTangents:
         real = {name: getattr(of.model, name) for name in ("bodies", "primitives", "joints")}
         arrays = {**memory.arrays, **{name: _real(array) for name, array in stepped.items()}}
         one = Workspace(replace(memory, arrays=arrays, model=replace(memory.model, **real)), of.selection)
-        one.slopes = {name: _slopes(array) for name, array in stepped.items()}
+        one.symbols = partial(_along, {name: _slopes(array) for name, array in stepped.items()})
         kernels: Any = of.settings.kernels
         return in_python(one, Derivative(kernels.rates if explicit else kernels.residual, "parameter"))
 
@@ -100,9 +102,20 @@ def _real(records: Any) -> Any:
 
 
 def _slopes(records: Any) -> dict[str, Any]:
-    """r'(p) of the fields that depend on the parameter."""
     found = {name: np.imag(records[name]) / _STEP for name in records.dtype.names}
     return {name: slope for name, slope in found.items() if slope.any()}
+
+
+def _along(slopes: Mapping[str, Mapping[str, Any]], workspace: Workspace, recorder: Any) -> dict[str, Any]:
+    """Records for kernels on symbols that follow a parameter, which is 0."""
+    (parameter,) = recorder.with_inputs("parameter", [0.0])
+    out = {name: opened(workspace.arrays[name]) for name in slopes}
+    for name, fields in slopes.items():
+        for field, slope in fields.items():
+            for record, change in zip(out[name], slope, strict=True):
+                if change.any():
+                    setattr(record, field, getattr(record, field) + change.astype(object) * parameter)
+    return out
 
 
 def _check_functions(name: str, before: System, after: System) -> None:
@@ -110,20 +123,15 @@ def _check_functions(name: str, before: System, after: System) -> None:
     for old, new in zip(before.forces, after.forces, strict=True):
         if old is new:
             continue
-        same = [_function(element) for element in old.elements()]
+        same = [element.function for element in old.elements() if isinstance(element, StateElement)]
         for element in new.elements():
-            function = _function(element)
-            if function is None or function in same:
+            if not isinstance(element, StateElement) or element.function in same:
                 continue
-            n = len(element.names) if isinstance(element, StateElement) else 0
+            n = len(element.names)
             out = np.zeros(24 + n, dtype=complex)
             try:
-                function(0.1234, np.random.default_rng(3).standard_normal(48 + n), out)
+                element.function(0.1234, np.random.default_rng(3).standard_normal(48 + n), out)
             except Exception:  # of a function that does not take complex numbers
                 out[0] = 1j
             if out.imag.any():
                 raise ValueError(f"parameter {name!r}: a function of the user depends on it")
-
-
-def _function(element: AnyElement) -> Any:
-    return element.function if isinstance(element, StateElement) else None

@@ -6,7 +6,7 @@ an input: independent velocities, reference rotations, pivot floors. Which joint
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
@@ -19,7 +19,6 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import Recorder, Symbol
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.symbolic import opened
 from rbdae.machine.function import Shapes
 from rbdae.multibody.memory.saddle_order import order_for
 from rbdae.multibody.memory.workspace import Workspace
@@ -99,7 +98,7 @@ class Run:
 
     def __init__(self, workspace: Workspace, point: Point, most_nodes: int) -> None:
         t, y, yd, c = point
-        inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": workspace.first_numbers, "parameter": [0.0]}
+        inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": workspace.first_numbers}
         self._workspace = workspace
         self.recorder, self.loaded = Recorder(inputs, most_nodes), None
         records = dict[str, Any]()
@@ -108,8 +107,8 @@ class Run:
             self.loaded = LoadedNumbers(numbers.values)
             constants = [self.recorder.graph.const(x) for x in self.loaded.inputs]
             records = numbers.records([Symbol(self.recorder, node) for node in constants])
-        for name, slopes in workspace.slopes.items():
-            records[name] = _along(opened(workspace.arrays[name]), slopes, self.recorder.inputs("parameter")[0])
+        if workspace.symbols is not None:
+            records |= workspace.symbols(workspace, self.recorder)
         self.m: Any = workspace.kernel_memory(self.recorder.inputs("selection"), records, self.recorder)
 
     def results(self, kernel: Entry, shape: tuple[int, ...]) -> Any:
@@ -157,15 +156,6 @@ def called(recorder: Recorder, m: Any, kernel: Entry, shape: tuple[int, ...]) ->
     function: Callable[..., None] = kernel
     function(m, *arguments)
     return out
-
-
-def _along(records: list[Any], slopes: Mapping[str, Any], parameter: Any) -> list[Any]:
-    """Records for kernels on symbols that follow a parameter."""
-    for name, slope in slopes.items():
-        for record, change in zip(records, slope, strict=True):
-            if change.any():
-                setattr(record, name, getattr(record, name) + change.astype(object) * parameter)
-    return records
 
 
 def recording_point(workspace: Workspace, shapes: Shapes) -> Point:

@@ -9,7 +9,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec, copied
+from rbdae._arrays import Mat, Vec, at_point, copied, cross
 from rbdae.body import Body
 from rbdae.rotations.vectors import rotation_matrices
 from rbdae.system import System
@@ -58,11 +58,20 @@ def _fill_inertia(rows: Any, bodies: Sequence[Body]) -> None:
     rows["inertia"], rows["radial"] = inertia, 0.5 * trace
     rows["euler"] = euler = rows["radial"][:, None, None] * _EYE - inertia
     # a flat body has a singular Euler tensor: the forms that need the inverse refuse it by name
-    size = trace.real
-    flat = ~(np.abs(np.linalg.det(euler)) > 1e-12 * (size * size * size))
+    size = at_point(trace)
+    flat = ~(np.abs(np.linalg.det(at_point(euler))) > 1e-12 * (size * size * size))
     euler[flat] = _EYE
-    rows["inertia_inverse"], rows["euler_inverse"] = np.linalg.inv(np.array([inertia, euler]))
+    rows["inertia_inverse"], rows["euler_inverse"] = _inverses(np.array([inertia, euler]))
     rows["euler_inverse"][flat] = np.nan
+
+
+def _inverses(A: Any) -> Any:
+    """A^-1 of matrices (..., 3, 3); those of symbols by cofactors."""
+    if A.dtype != object:
+        return np.linalg.inv(A)
+    a, b, c = np.moveaxis(A, -2, 0)
+    adjugate = np.stack([cross(b, c), cross(c, a), cross(a, b)], axis=-1)
+    return adjugate / (a * adjugate[..., 0]).sum(axis=-1)[..., None, None]
 
 
 def _fill_mass(row: Any, body: Body, gravity: Vec) -> None:

@@ -413,10 +413,11 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
     return replace(model, system=copy.copy(system), bodies=rows, scales=scales)
 
 
-def varied(model: Model, system: System) -> Model:
-    """The model of a system in which one number has an imaginary part: so have its records; all else is the same."""
-    joints = _pack_joints(system, complex)
+def varied(model: Model, system: System, scalar: Any = complex) -> Model:
+    """The model of a system in which one number has an imaginary part, or some are symbols (`scalar` is object): so are
+    those of its records; all else is the same."""
+    joints = _pack_joints(system, scalar)
     joints = {name: joints[name] for name in ("primitives", "joints")}
     joints["primitives"]["law"] = model.primitives["law"]  # whose functions live as long as the model
-    forces = _pack_forces(system, joints["joints"], model.start, model.explicit, complex)
-    return replace(model, bodies=body_rows(system, of_scalars(BODY, complex)), **joints, **forces)
+    forces = _pack_forces(system, joints["joints"], model.start, model.explicit, scalar)
+    return replace(model, bodies=body_rows(system, of_scalars(BODY, scalar)), **joints, **forces)

@@ -93,6 +93,11 @@ class Parameter:
     field: str
     change: Callable[[Any, Any], Any]
 
+    def put(self, x: Any, fields: dict[int, dict[str, Any]]) -> None:
+        """Write another number among the new fields of parts, as `with_fields` takes them."""
+        new = fields.setdefault(id(self.part), {})
+        new[self.field] = self.change(new.get(self.field, getattr(self.part, self.field)), x)
+
     def varied(self, system: System, step: float) -> System:
         """The system with this number plus an imaginary step; it does for records alone."""
         return self.replaced(system, varied(np.array(complex(self.value, step))))
@@ -100,7 +105,9 @@ class Parameter:
     def replaced(self, system: System, x: Any) -> System:
         """The system with another number in its place, everything else the same, the start as well. Nothing is
         checked."""
-        return with_fields(system, {id(self.part): {self.field: self.change(getattr(self.part, self.field), x)}})
+        fields: dict[int, dict[str, Any]] = {}
+        self.put(x, fields)
+        return with_fields(system, fields)
 
 
 class Changed(NamedTuple):
@@ -256,9 +263,7 @@ def changed(system: System, values: Mapping[str, float]) -> Changed:
             raise ValueError(f"with_parameters: {name} must be positive, got {number:g}")
         if field in _NOT_NEGATIVE and number < 0.0:
             raise ValueError(f"with_parameters: {name} must not be negative, got {number:g}")
-        new = fields.setdefault(id(parameter.part), {})
-        old = new.get(parameter.field, getattr(parameter.part, parameter.field))
-        new[parameter.field] = parameter.change(old, number)
+        parameter.put(number, fields)
     bodies = {id(b): twin(b, **fields[id(b)]) for b in system.bodies if id(b) in fields}
     for old in system.bodies:
         body = bodies.get(id(old), old)
