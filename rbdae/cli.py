@@ -1,4 +1,5 @@
-"""The command line: ``rbdae models``, ``solvers``, ``run``, ``compare``, ``cache``, and commands of other packages.
+"""The command line: ``rbdae models``, ``solvers``, ``run``, ``compare``, ``export``, ``cache``, and commands of other
+packages.
 
 `_OPTIONS` defines each option once; its name is the argument's name in the function that takes it.
 """
@@ -28,6 +29,7 @@ import rbdae
 from rbdae import _check, study
 from rbdae._arrays import Vec
 from rbdae.formulations import FORMULATIONS
+from rbdae.handover import test_set
 from rbdae.machine import cache
 from rbdae.models import MODELS
 from rbdae.output_files import replacing, writable, write_csv
@@ -43,11 +45,15 @@ _NUMBERS: dict[str, Any] = {"nargs": "+", "type": float}
 _MANY: dict[str, Any] = {"action": "append", "default": []}
 _OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("model", "run compare", _MODEL, {"metavar": "MODEL"}),
-    ("--formulation", "run", f"{', '.join(FORMULATIONS)} (default: null-space)", {"default": "null-space"}),
+    ("model", "export", f"{_MODEL}; of the test set, which has all of them, one", {"metavar": "MODEL", "nargs": "?"}),
+    ("--c", "export", "write the equations as C99, see `Problem.c_source`", _FILE),
+    ("--cuda", "export", "write an ODE form as CUDA C++, see `Problem.cuda_source`", _FILE),
+    ("--test-set", "export", "write models in seven forms, C and NumPy, into FOLDER", {**_FILE, "metavar": "FOLDER"}),
+    ("--formulation", "run export", f"{', '.join(FORMULATIONS)} (default: null-space)", {"default": "null-space"}),
     ("--formulations", "compare", f"default: all; {', '.join(FORMULATIONS)}", _NAMES),
-    ("--rotation", "run", f"{', '.join(CHARTS)} (default: quaternion)", {"default": "quaternion"}),
+    ("--rotation", "run export", f"{', '.join(CHARTS)} (default: quaternion)", {"default": "quaternion"}),
     ("--rotations", "compare", f"default: all; {', '.join(CHARTS)}", _NAMES),
-    ("--velocity", "run", "angular or coordinate; hamiltonian forms have momentum", {}),
+    ("--velocity", "run export", "angular or coordinate; hamiltonian forms have momentum", {}),
     ("--velocities", "compare", "default: all; angular, coordinate or momentum", _NAMES),
     ("--solver", "run", "package:method, see `rbdae solvers`; default: one that is installed and fits", {}),
     ("--solvers", "compare", "default: all that are installed", _NAMES),
@@ -59,9 +65,9 @@ _OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("--step", "run", "step size, s; for fixed-step methods", {"type": float}),
     ("--steps", "compare", "step sizes of fixed-step methods, s", _NUMBERS),
     ("--t-end", "run compare", "end time, s (default: the model's); --t-end=-0.05 runs back in time", {"type": float}),
-    ("--reference", "run", "'start' centres rotation parameters at each body's start", {"default": "space"}),
-    ("--redundant", "run compare", "'minimum-norm' leaves out dependent joint equations", {"default": "error"}),
-    ("--hold", "run compare", "bodies that keep their place at the assembly; NAME:x, ...", _NAMES),
+    ("--reference", "run export", "'start' centres rotation parameters at each body's start", {"default": "space"}),
+    ("--redundant", "run compare export", "'minimum-norm' leaves out dependent joint equations", {"default": "error"}),
+    ("--hold", "run compare export", "bodies that keep their place at the assembly; NAME:x, ...", _NAMES),
     ("--on-singularity", "run compare", "'switch' recentres rotation parameters during the run", {"default": "stop"}),
     ("--projection", "run compare", "project accepted steps onto the constraints", _FLAG),
     ("--processes", "compare", "run in this number of processes", {"type": int, "default": 1}),
@@ -79,7 +85,9 @@ _OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
 """Each option's name, commands, help and form."""
 
 _NEEDS = {"plot": "matplotlib", "csv": "pandas", "json": "cattrs", "resume": "cattrs", "progress": "tqdm"}
-_FILES = ("plot", "save", "csv", "json", "resume", "report")
+_LANGUAGES = {"c": "c_source", "cuda": "cuda_source"}
+"""Options of ``export``, and the methods of a problem that write the file."""
+_FILES = ("plot", "save", "csv", "json", "resume", "report", *_LANGUAGES)
 _INPUT = (ValueError, TypeError, ImportError, OSError, rbdae.ProjectionError)
 _RUN = (BrokenExecutor, RuntimeError)
 
@@ -382,6 +390,37 @@ def _compare(given: argparse.Namespace) -> int:
     return 0 if reached else 1
 
 
+def _export(given: argparse.Namespace) -> int:
+    """Write a model in other languages, or the test set."""
+    files = {what: path for what in _LANGUAGES if (path := getattr(given, what)) is not None}
+    if not files and given.test_set is None:
+        raise ValueError(f"export: say what to write, --{' FILE, --'.join(_LANGUAGES)} FILE or --test-set FOLDER")
+    _check_outputs(given)
+    if files:
+        if given.model is None:
+            raise ValueError(f"export: --{next(iter(files))} takes one model; give {_MODEL}")
+        given.t_end = 0.0  # nothing is run
+        problem = rbdae.formulate(_target(given)[1], **_of(given, rbdae.formulate))
+        _write({what: (path, getattr(problem, _LANGUAGES[what])) for what, path in files.items()})
+    if given.test_set is not None:
+        for name in (chosen := MODELS if given.model is None else [given.model]):
+            if name not in MODELS:
+                raise _check.unknown("model", name, MODELS, most=1)
+        _write({"test set": (given.test_set, lambda folder: test_set.write(folder, map(_entry, chosen)))})
+    return 0
+
+
+def _entry(name: str) -> test_set.Entry:
+    """A model of the test set in all its forms."""
+    problems: dict[str, Any] = {}
+    for form in test_set.FORMS:
+        try:
+            problems[form] = rbdae.formulate(MODELS[name](), form, redundant="minimum-norm")
+        except (ValueError, rbdae.ProjectionError) as error:
+            problems[form] = str(error)
+    return test_set.Entry(name, MODELS[name].summary, rbdae.models.reference(name), problems)
+
+
 def _models(given: argparse.Namespace) -> int:
     width = max(map(len, MODELS))
     for name, entry in MODELS.items():
@@ -417,5 +456,6 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.Namespace], int]]] = {
     "solvers": ("list the solvers, installed or not", _solvers),
     "run": ("integrate a mechanism and print the result", _run),
     "compare": ("run a mechanism through formulations and solvers", _compare),
+    "export": ("write a mechanism in other languages, or a test set for DAE codes", _export),
     "cache": ("show the compiled code kept on disk between processes", _show_cache),
 }

@@ -164,7 +164,7 @@ def function_text(name: str, function: Function, names: Sequence[str], says: str
     arguments = ", ".join(f"{real} {x}" if x in "tc" else f"const {real} *{x}" for x in (*function.arguments, *"up"))
     statements = printer.statements + printer.left(results, function.outputs)
     parts = [statements[k : k + _PART] for k in range(0, len(statements), _PART)] or [[]]
-    kept = _handed_on(parts) if len(parts) > 1 else {}
+    cut, kept = len(parts) > 1, _handed_on(parts)
     of_y = {own: f"const {real} {own} = y[{place}];" for place, own in printer.read.items()}
     passed, texts = ", ".join([*function.arguments, *"up", "out", "w"]), list[str]()
     for k, part in enumerate(parts):
@@ -179,18 +179,18 @@ def function_text(name: str, function: Function, names: Sequence[str], says: str
         body += [f"const {real} {v} = w[{kept[v]}];" for v in sorted(used & kept.keys())]
         body += stored
         known = set(_NAMES.findall("\n".join(body)))
-        work = ["w"] if kept else []
+        work = ["w"] if cut else []
         body = [f"(void){x};" for x in (*function.arguments, *"up", "out", *work) if x not in known] + body
-        more, own = (f", {real} *w", f"{name}_part{k}") if kept else ("", name)
+        more, own = (f", {real} *w", f"{name}_part{k}") if cut else ("", name)
         texts.append(
             _block(
                 f"{dialect.qualifier}int {own}({arguments}, {real} *{dialect.restrict}out{more})", [*body, "return 0;"]
             )
         )
-    if kept:
+    if cut:
         calls = [f"if ((bad = {name}_part{k}({passed}))) return bad;" for k in range(len(parts))]
         head = f"{dialect.qualifier}int {name}({arguments}, {real} *{dialect.restrict}out)"
-        texts.append(_block(head, [f"{real} w[{len(kept)}];", "int bad;", *calls, "return 0;"]))
+        texts.append(_block(head, [f"{real} w[{max(len(kept), 1)}];", "int bad;", *calls, "return 0;"]))
     return "\n".join([comment(f"{says}: {function.n_operations} operations."), *texts])
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Final, final
 
+from rbdae import _check
 from rbdae.models.andrews import andrews as andrews
+from rbdae.models.arm6 import arm6 as arm6
 from rbdae.models.bricard import bricard as bricard
 from rbdae.models.chain import chain as chain
 from rbdae.models.chain import double_pendulum as double_pendulum
@@ -16,6 +19,7 @@ from rbdae.models.linked_bodies import linked_bodies as linked_bodies
 from rbdae.models.n_four_bar import n_four_bar as n_four_bar
 from rbdae.models.pendulum import cv_pendulum as cv_pendulum
 from rbdae.models.pendulum import pendulum as pendulum
+from rbdae.models.quick_return_shaper import quick_return_shaper as quick_return_shaper
 from rbdae.models.slider_crank import planar_slider_crank as planar_slider_crank
 from rbdae.models.slider_crank import spatial_slider_crank as spatial_slider_crank
 from rbdae.models.tops import bruels_cardona_top as bruels_cardona_top
@@ -66,6 +70,31 @@ MODELS: Final[dict[str, Entry]] = {
     "double_pendulum": Entry(double_pendulum, 1.0, "two hinged links from the horizontal"),
     "driven_pendulum": Entry(driven_pendulum, 2.0, "pendulum on a carriage that is driven along a rail (rheonomic)"),
     "chain": Entry(chain, 0.5, "ten links on ball joints from the horizontal"),
+    "quick_return_shaper": Entry(quick_return_shaper, 0.8, "shaper: crank, block, rocker, link, ram in two loops"),
+    "arm6": Entry(arm6, 0.5, "PUMA 560, six links on hinges, falls without motors"),
 }
 
-__all__ = ["MODELS", *MODELS]
+__all__ = ["MODELS", "reference", *MODELS]
+
+
+def reference(name: str) -> Any:
+    """Compute the motion of a model at 20 times, with how far two methods agree and how small errors grow.
+
+    It takes seconds, and is kept for the process.
+
+    Parameters
+    ----------
+    name : of `MODELS`
+
+    Returns
+    -------
+    rbdae.study.model_reference.ModelReference
+
+    Raises
+    ------
+    ValueError
+        for a name that is not there
+    """
+    if not isinstance(name, str) or name not in MODELS:
+        raise _check.unknown("model", name, MODELS)
+    return import_module("rbdae.study.model_reference").model_reference(name)  # which imports solvers

@@ -76,7 +76,7 @@ def in_turn(k: int) -> pytest.MarkDecorator:
 DEGREES = {
     "pendulum": 1, "cv_pendulum": 1, "n_four_bar": 1, "andrews": 1, "flyball_governor": 4, "planar_slider_crank": 1,
     "spatial_slider_crank": 1, "bruels_cardona_top": 3, "rotations_top": 3, "double_pendulum": 2, "chain": 30,
-    "free_body": 3, "gyro_top": 3,
+    "free_body": 3, "gyro_top": 3, "quick_return_shaper": 1, "arm6": 6,
 }  # fmt: skip
 TESTED = {*DEGREES, "bricard"}
 """Models that a test here, or their own tests, hold to numbers."""
@@ -505,6 +505,35 @@ def test_flyball_governor(run):
     np.testing.assert_allclose((right + left)[:, :2], 0.0, rtol=0, atol=1e-6)
     np.testing.assert_allclose(right[:, 2], left[:, 2], rtol=0, atol=1e-6)
     np.testing.assert_allclose(slider[:, :2], 0.0, rtol=0, atol=1e-7)
+
+
+def test_quick_return_shaper():
+    """The ram is where its closed form says, and the crank has the speed that energy leaves it."""
+
+    def places(q: Any) -> Any:  # angles of rocker and link; rocker's and link's centres, ram
+        p = np.arctan2(0.3 + 0.2 * np.sin(q), 0.2 * np.cos(q))
+        s = np.pi - np.arcsin((0.9 - 0.7 * np.sin(p)) / 0.6)
+        ends = [0.7 * np.cos(p) + 0.3 * np.cos(s), 0.7 * np.sin(p) + 0.3 * np.sin(s), 0.7 * np.cos(p) + 0.6 * np.cos(s)]
+        return np.array([0.2 * q, p, s, *ends])
+
+    solution = RUNS[0]("quick_return_shaper", np.linspace(0.0, 0.8, 41))
+    q, x = angle(solution, "crank"), solution.states["ram"].center_of_mass[:, 0]
+    np.testing.assert_allclose(x, places(q)[-1], rtol=0, atol=1e-9)
+    slopes, masses = (places(q + 1e-5) - places(q - 1e-5)) / 2e-5, (0.5, 10.0 + 6.0 * 0.4**2, 6.0, 4.0, 4.0, 2.0)
+    whole = 100.0 + masses @ slopes**2
+    speed = np.sqrt((whole[0] * (5.0 * np.pi) ** 2 + 2.0 * 1000.0 * (x - x[0])) / whole)
+    np.testing.assert_allclose(solution.states["crank"].angular_velocity[:, 2], speed, rtol=1e-8)
+
+
+def test_arm6_weighs_what_its_authors_say():
+    """dV/dq against the constants g1 .. g5 of Armstrong, Khatib and Burdick, three digits."""
+    q, h = np.array((0.2, 0.7, -0.4, 0.3, 0.8, 0.1)), 1e-4 * np.eye(6)
+    energy = [[rbdae.formulate(MODELS["arm6"](angles=q + k * e), "null-space") for k in (1, -1)] for e in h]
+    found = [np.subtract(*(p.energy(0.0, p.y0).potential for p in pair)) / 2e-4 for pair in energy]
+    (S2, S4, S5), (C2, C4, C5), S, C = np.sin(q[[1, 3, 4]]), np.cos(q[[1, 3, 4]]), np.sin(0.3), np.cos(0.3)
+    third = -8.44 * S + 0.249 * C - 0.0282 * (S * C5 + C * C4 * S5)
+    wanted = [0.0, -37.2 * C2 + 1.02 * S2 + third, third, 0.0282 * S * S4 * S5, -0.0282 * (C * S5 + S * C4 * C5), 0.0]
+    np.testing.assert_allclose(found, wanted, rtol=3e-3, atol=1e-8)
 
 
 def test_every_model_is_tested():
