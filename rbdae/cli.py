@@ -48,6 +48,7 @@ _OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("model", "export", f"{_MODEL}; of the test set, which has all of them, one", {"metavar": "MODEL", "nargs": "?"}),
     ("--c", "export", "write the equations as C99, see `Problem.c_source`", _FILE),
     ("--cuda", "export", "write an ODE form as CUDA C++, see `Problem.cuda_source`", _FILE),
+    ("--fmu", "export", "write an ODE form as an FMU 2.0 for model exchange, see `Problem.fmu`", _FILE),
     ("--test-set", "export", "write models in seven forms, C and NumPy, into FOLDER", {**_FILE, "metavar": "FOLDER"}),
     ("--formulation", "run export", f"{', '.join(FORMULATIONS)} (default: null-space)", {"default": "null-space"}),
     ("--formulations", "compare", f"default: all; {', '.join(FORMULATIONS)}", _NAMES),
@@ -85,7 +86,7 @@ _OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
 """Each option's name, commands, help and form."""
 
 _NEEDS = {"plot": "matplotlib", "csv": "pandas", "json": "cattrs", "resume": "cattrs", "progress": "tqdm"}
-_LANGUAGES = {"c": "c_source", "cuda": "cuda_source"}
+_LANGUAGES = {"c": "c_source", "cuda": "cuda_source", "fmu": "fmu"}
 """Options of ``export``, and the methods of a problem that write the file."""
 _FILES = ("plot", "save", "csv", "json", "resume", "report", *_LANGUAGES)
 _INPUT = (ValueError, TypeError, ImportError, OSError, rbdae.ProjectionError)
