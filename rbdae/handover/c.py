@@ -20,7 +20,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._version import __version__
 from rbdae.graph.graph import CONDITIONS, operands
-from rbdae.handover.recorded import Function, Handed, walk
+from rbdae.handover.recorded import Function, Handed, TooLong, walk
 
 _ATOM, _PRODUCT, _SUM, _OTHER = 3, 2, 1, 0
 """How tightly an expression holds together."""
@@ -229,7 +229,7 @@ def _quoted(text: str) -> str:
 KINDS: Mapping[str, tuple[str, ...]] = {
     "ida": ("residual", "jacobian"),
     "cvode": ("rhs", "rhs_jacobian"),
-    "plain": ("residual", "jacobian", "rhs", "rhs_jacobian"),
+    "plain": ("residual", "jacobian", "rhs", "rhs_jacobian", "energy", "quantities", "project"),
 }
 """What there is for a solver of a kind."""
 
@@ -345,7 +345,13 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
                 table("char *", f"{prefix}_quantity_units", units),
             ]
         else:
-            function = handed.function(name)
+            try:
+                function = handed.function(name)
+            except TooLong as error:
+                if name != "rhs_jacobian":  # which codes make of differences
+                    raise
+                parts.append(comment(f"Left out: {error}."))
+                continue
         if function.pattern is not None:
             parts += [
                 comment(f"The pattern of {name}, compressed columns: rows of its entries, and where columns begin."),

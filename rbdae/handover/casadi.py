@@ -96,6 +96,6 @@ class CasadiModel(Model):
 
     @cached_property
     def _places(self) -> tuple[list[int], list[int]]:
-        """Where x and z are among the unknowns of `_mass`."""
+        """The places of x and of z among the unknowns of `_mass`."""
         differs = self._mass.diagonal == 1.0
         return np.flatnonzero(differs).tolist(), np.flatnonzero(~differs).tolist()

@@ -24,9 +24,16 @@ from rbdae.handover.parameters import Parameters
 from rbdae.multibody.code.code_text import shortened
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import recorded_kernel
-from rbdae.multibody.recorded.recording import MOST_NODES, Pattern, Recording, recording_point
+from rbdae.multibody.recorded.recording import Pattern, Recording, recording_point
 
 V = TypeVar("V")
+
+_LONGEST = 200_000
+"""Nodes of a function that is handed away."""
+
+
+class TooLong(ValueError):
+    """A function has more operations than a file should have."""
 
 
 @final
@@ -166,8 +173,10 @@ class Handed:
         pattern = None if self.parameters else callbacks._entries_of(name)
         at = recording_point(workspace, shapes)
         try:
-            recording = recorded_kernel(workspace, kernel, shapes, at, MOST_NODES, pattern)
-        except (NotStraight, NoDerivative) as error:
+            recording = recorded_kernel(workspace, kernel, shapes, at, _LONGEST, pattern)
+        except NotStraight as error:
+            raise TooLong(f"{name} of {self.problem.formulation} has {error}") from None
+        except NoDerivative as error:
             raise self.refusal(name, str(error)) from None
         if pattern is None and name.endswith("jacobian"):
             pattern, recording = _entries(recording, shapes["out"])

@@ -1,4 +1,4 @@
-"""What CasADi and JAX share: recorded functions on values of a package that differentiates them by itself."""
+"""Models of CasADi and JAX: recorded functions on values of a package that differentiates them by itself."""
 
 from __future__ import annotations
 

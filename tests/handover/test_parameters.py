@@ -6,19 +6,18 @@ from functools import partial
 
 import cases
 import force_cases
+import inside
 import numpy as np
 import pytest
 
 import rbdae
-from rbdae.graph.in_python import InPython
 from rbdae.handover.recorded import Handed
-from rbdae.multibody.recorded.in_python import in_python
 
 
 def _values(handed, name, y, yd, p):
     """The function at t = 0.3 and c = 1.5, where its guards hold."""
     function = handed.function(name)
-    compute = InPython(function.graph, [*function.guards, *function.outputs])
+    compute = inside.InPython(function.graph, [*function.guards, *function.outputs])
     found = compute({"t": [0.3], "c": [1.5], "y": y, "yd": yd, "u": [*handed.inputs.values()], "p": p})
     n, out = len(function.guards), np.zeros(function.shape)
     assert [bool(x) for x in found[:n]] == [*function.guards.values()]
@@ -46,7 +45,7 @@ def test_functions_follow_all_their_parameters(model, form, rotation):
     calls = [("residual", (0.3, y, yd)), ("jacobian", (0.3, y, yd, 1.5)), ("rhs", (0.3, y)), ("rhs_jacobian", (0.3, y))]
     for name, given in calls[: 4 if problem.kind == "ode" else 2]:
         wanted = np.zeros(handed.function(name).shape)
-        in_python(other, problem.callbacks._kernel(name))(*given, wanted)
+        inside.kernel_in_python(other, problem.callbacks._kernel(name))(*given, wanted)
         found = _values(handed, name, y, yd, [*new.values()])
         assert np.max(np.abs(found - wanted)) <= 1e-12 * np.max(np.abs(wanted)), name
 

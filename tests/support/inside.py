@@ -31,6 +31,7 @@ from rbdae.graph import elimination
 from rbdae.graph import pivots as graph_pivots
 from rbdae.graph.evaluate import OPERATIONS, computed
 from rbdae.graph.graph import Graph, operands
+from rbdae.graph.in_python import InPython as InPython
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.on_stacks import stacked as values_on_rows
 from rbdae.graph.symbols import Recorder
@@ -71,6 +72,7 @@ from rbdae.multibody.memory.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.memory.workspace import Workspace, with_unit_masses
 from rbdae.multibody.recorded import derived, recording
 from rbdae.multibody.recorded.in_python import Recorded as in_python
+from rbdae.multibody.recorded.in_python import in_python as kernel_in_python
 from rbdae.multibody.recorded.recording import Recording
 from rbdae.multibody.system import parameters as named_numbers
 from rbdae.multibody.system.bodies import BodyMotion
