@@ -19,7 +19,8 @@ from rbdae._version import __version__
 from rbdae.graph.derivatives import inputs_of, tangents
 from rbdae.graph.graph import Graph
 from rbdae.graph.replacing import replaced
-from rbdae.handover.c import function_text, identifiers, source, table
+from rbdae.handover.c import function_text, identifiers, table
+from rbdae.handover.c_file import source
 from rbdae.handover.recorded import Function, Handed
 from rbdae.multibody.recorded.recording import Recording
 

@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from rbdae._version import __version__
-from rbdae.handover.c import functions_of, identifiers, source
+from rbdae.handover.c import identifiers
+from rbdae.handover.c_file import functions_of, source
 from rbdae.handover.recorded import Handed
 
 FORMS: Final = ("index-3", "index-2", "index-1", "index-0", "ggl", "hiller-anantharaman", "null-space")

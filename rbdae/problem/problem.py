@@ -616,7 +616,7 @@ class Problem(Solvable):
         TypeError
             where `parameters` is no list of names
         """
-        from rbdae.handover.c import write
+        from rbdae.handover.c_file import write
 
         return write(self, path, kind, parameters)
 

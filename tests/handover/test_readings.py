@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae.handover.c import source
+from rbdae.handover.c_file import source
 from rbdae.handover.recorded import Handed
 from tests.handover.test_c import built, called
 
