@@ -43,6 +43,10 @@ class AbstractJointDrive(AbstractJoint):
         shared = ("a", "b", "at_a", "at_b", "axis_a", "axis_b", "normal_a", "normal_b")
         return {"motion": motion, "name": name, **{field: getattr(joint, field) for field in shared}}
 
+    def velocity_rows(self) -> tuple[None, None]:
+        """None: the driven joint has them, and the drive removes one."""
+        return None, None
+
 
 @final
 class PrescribedAngle(AbstractJointDrive):

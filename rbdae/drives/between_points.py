@@ -46,6 +46,10 @@ class DrivenRod(AbstractJoint):
     def prescribed(self) -> Coordinate:
         return distance("length", self.at_a, self.at_b)
 
+    def velocity_rows(self) -> tuple[None, None]:
+        """None: the rod's direction turns in both bodies."""
+        return None, None
+
     def primitives(self) -> tuple[Distance]:
         return (Distance(self.at_a, self.at_b, 1.0),)
 

@@ -112,6 +112,10 @@ class Rod(AbstractJoint):
     def prescribed(self) -> Coordinate:
         return distance("length", self.at_a, self.at_b)
 
+    def velocity_rows(self) -> tuple[None, None]:
+        """None: the rod's direction turns in both bodies."""
+        return None, None
+
     @property
     def quantities(self) -> dict[str, Quantity]:
         """Only the tension: the length is constant."""

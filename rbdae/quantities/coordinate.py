@@ -63,11 +63,11 @@ class Coordinate:
         return "N m" if self.unit == "rad" else "N"
 
     def at(self, x: Any) -> tuple[Any, Any, Any]:
-        """s, sdot and ds/dZ (24,) at x = (Z, Zdot), 48 numbers of any kind: floats, or symbols of a recorded law.
+        """s, sdot and ds/dZ (24,) at x = (Z, Zdot, ...), whose first 48 numbers are of any kind: floats, or symbols.
 
         An angle is in (-pi, pi]; a length of zero has no gradient.
         """
-        z, zd = np.array([*x], dtype=object).reshape(2, 8, 3)
+        z, zd = np.array([*x[:48]], dtype=object).reshape(2, 8, 3)
         e = SimpleNamespace(shaping=SHAPES[self.shape], forms=len(self.products), holonomic=1)
         products = [SimpleNamespace(form=k, A=A, B=B) for k, (A, B) in enumerate(self.products)]
         q, r = forms(e, products, z, zd)

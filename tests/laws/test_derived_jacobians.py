@@ -34,7 +34,7 @@ def derived(problem, kernel, names, y, yd, c):
 @pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_derivatives_of_recordings_are_those_by_complex_steps(case):
-    """On the constraints and off, with no entry beside the pattern."""
+    """On the constraints and off, with no number beside the pattern."""
     try:
         problem = case.problem("auto")
     except ValueError as error:
@@ -59,7 +59,8 @@ def test_derivatives_of_recordings_are_those_by_complex_steps(case):
             inside.in_python(problem.workspace, getattr(kernels, name), pattern)(*given, in_python)
             np.testing.assert_allclose(in_python, values, rtol=0.0, atol=TOLERANCE * np.abs(values).max())
             if name == "jacobian" and not made.functions:
-                assert not (there & (problem.sparsity.toarray() == 0.0)).any()
+                beside = there & (problem.sparsity.toarray() == 0.0)  # sums of numbers that cancel but for rounding
+                assert np.abs(values[beside]).max(initial=0.0) <= 1e-16 * np.abs(values).max()
 
 
 def test_a_jacobian_in_python_is_as_short_as_its_function():

@@ -188,4 +188,4 @@ def _pickled(problem: rbdae.Problem) -> rbdae.Problem:
 
 def _has_lambdas(name: str) -> bool:
     """Its laws are such; their refusal has a test of its own."""
-    return name in ("drives", "model-driven_pendulum")
+    return name in ("drives", "model-driven_pendulum", "force-laws")

@@ -246,6 +246,15 @@ def test_sundials_by_hand():
     np.testing.assert_array_equal(y, run.y)
 
 
+def test_handover_crane():
+    """The run of rbdae ends where CasADi's optimum does, in nearly the time that bounded force allows."""
+    crane = load("handover_crane")
+    assert crane.duration == pytest.approx(2.666, abs=0.01)
+    assert (abs(crane.force) > 0.99 * crane.MOST).sum() >= 35
+    assert np.linalg.norm(crane.body.position - (crane.SHIFT, -2.0, 0.0)) < 1e-4
+    assert np.linalg.norm(crane.body.velocity) < 1e-5
+
+
 def test_handover_cuda(capsys):
     """A hundred runs, three of them poisoned, in both precisions."""
     for dtype, (y, t, info) in load("handover_cuda").measured(100).items():
