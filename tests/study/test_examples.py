@@ -248,6 +248,7 @@ def test_sundials_by_hand():
 
 def test_handover_crane():
     """The run of rbdae ends where CasADi's optimum does, in nearly the time that bounded force allows."""
+    pytest.importorskip("casadi")
     crane = load("handover_crane")
     assert crane.duration == pytest.approx(2.666, abs=0.01)
     assert (abs(crane.force) > 0.99 * crane.MOST).sum() >= 35
