@@ -108,5 +108,13 @@ else:
         return getattr(import_module(module), attribute) if attribute else import_module(module)
 
 
+def _reference(name: str) -> Any:
+    """Compute the motion of a model at 20 times, see `rbdae.study.model_reference`, which is imported on first use."""
+    return import_module("rbdae.study.model_reference").model_reference(name)
+
+
+models.reference = _reference
+
+
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Final, final
 
-from rbdae import _check
 from rbdae.models.andrews import andrews as andrews
 from rbdae.models.arm6 import arm6 as arm6
 from rbdae.models.bricard import bricard as bricard
@@ -76,25 +74,5 @@ MODELS: Final[dict[str, Entry]] = {
 
 __all__ = ["MODELS", "reference", *MODELS]
 
-
-def reference(name: str) -> Any:
-    """Compute the motion of a model at 20 times, with how far two methods agree and how small errors grow.
-
-    It takes seconds, and is kept for the process.
-
-    Parameters
-    ----------
-    name : of `MODELS`
-
-    Returns
-    -------
-    rbdae.study.model_reference.ModelReference
-
-    Raises
-    ------
-    ValueError
-        for a name that is not there
-    """
-    if not isinstance(name, str) or name not in MODELS:
-        raise _check.unknown("model", name, MODELS)
-    return import_module("rbdae.study.model_reference").model_reference(name)  # which imports solvers
+reference: Callable[[str], Any]
+"""`rbdae.study.model_reference.model_reference`, which runs solvers: the package hands it down from its top."""

@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae.initial.formulate import formulate
 from rbdae.models import MODELS
@@ -65,9 +66,27 @@ class ModelReference:
         return out
 
 
-@cache
 def model_reference(name: str) -> ModelReference:
-    """`rbdae.models.reference`."""
+    """Compute the motion of a model at 20 times, with how far two methods agree and how small errors grow.
+
+    It takes seconds, and is kept for the process.
+
+    Parameters
+    ----------
+    name : of `rbdae.models.MODELS`
+
+    Raises
+    ------
+    ValueError
+        for a name that is not there
+    """
+    if not isinstance(name, str) or name not in MODELS:
+        raise _check.unknown("model", name, MODELS)
+    return _computed(name)
+
+
+@cache
+def _computed(name: str) -> ModelReference:
     times = np.linspace(0.0, MODELS[name].t_end, 21)
     made: dict[str, Any] = {"rotation": "quaternion", "redundant": "minimum-norm"}
     first = formulate(MODELS[name](), "index-0", **made)
