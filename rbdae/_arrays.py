@@ -77,5 +77,4 @@ def cross(a: Vec, b: Vec) -> Vec:
 
 def copied(array: Any) -> Any:
     """A copy of an array; records (n,) of numbers are copied as bytes, faster than field by field."""
-    by_field = array.dtype.names is None or array.dtype.hasobject
-    return array.copy() if by_field else array.view(np.uint8).copy().view(array.dtype)
+    return array.copy() if array.dtype.hasobject or not array.dtype.names else array.view("u1").copy().view(array.dtype)

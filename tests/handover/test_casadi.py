@@ -71,7 +71,7 @@ def test_where_a_guard_does_not_hold_results_and_derivatives_are_nan():
 
 def test_called_laws_and_a_missing_package_are_named(monkeypatch):
     with pytest.raises(ValueError, match=r"cannot be handed over: it calls Python: force 'user-1'.*problem\.laws"):
-        rbdae.formulate(traced_cases.user_in_python(), "index-1").casadi().residual  # noqa: B018
+        _ = rbdae.formulate(traced_cases.user_in_python(), "index-1").casadi().residual
     monkeypatch.setitem(sys.modules, "casadi", None)
     with pytest.raises(ImportError, match=r"pip install rbdae\[handover\]"):
         rbdae.formulate(rbdae.models.heavy_top(), "index-0").casadi()
