@@ -358,7 +358,7 @@ class EventWatch:
         k, n, loop, events = self._first, self.n_events, one.loop, self.events
         before, after = self._own.before[k : k + n].tolist(), self._numbers(self._own.values, loop.t)
         measured = self._own.values[k + n :].tolist()
-        reach = [None if event.group is None else measured[i] for i, event in enumerate(events.each)]
+        reach = [None if event.group is None else r for event, r in zip(events.each, measured, strict=True)]
         return events.find(Step(loop.t, loop.y, one.interpolant), loop.began, before, after, reach)
 
 
