@@ -244,18 +244,15 @@ def test_events_of_one_problem_share_no_turns():
     assert wanted[-1] > 2.0 * np.pi
     assert [(one(t, y), at_start(t, problem.y0)) for t, y in rows] == [(value, wanted[0]) for value in wanted]
 
-    found = []
-
-    def turns(progress=False):
-        events = [rbdae.Event(pin.angle, crossing=1.5 + 2.0 * np.pi)]
+    def turned(by, progress=False):
+        events = [rbdae.Event(pin.angle, crossing=by)]
         run = rbdae.solve(problem, (0.0, 2.5), solver="rbdae:dop853", events=events, progress=progress)
-        found.append(run.events[0].t.tolist())
+        return run.events[0].t.tolist()
 
-    turns()
-    assert len(problem.interpretation.events) == len(found[0]) == 1
-    turns(progress=lambda t: turns() if 1.0 < t < 2.0 and len(found) < 5 else None)
-    assert len(found) == 6
-    assert found == found[:1] * 6
+    first, second, inside = turned(1.5), turned(1.5 + 2.0 * np.pi), []
+    assert len(first) == len(second) == len(problem.interpretation.events) == 1
+    assert turned(1.5 + 2.0 * np.pi, lambda t: inside.append(turned(1.5)) if t < 1.0 else None) == second
+    assert inside == [first] * len(inside) != []
 
 
 def test_functions_are_events_as_they_were():
