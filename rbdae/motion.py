@@ -105,13 +105,8 @@ class Motion:
             )
 
     def under(self, sources: Sources) -> Motion:
-        """The law with functions of time in the places of some inputs.
-
-        Raises
-        ------
-        ValueError
-            for tables that are not smooth enough, or if only some of three inputs are given
-        """
+        """The law with functions of time in the places of some inputs. Raises ValueError for tables that are not smooth
+        enough, or if only some of three inputs are given."""
         replaced = tuple(each in sources for each in self.inputs)
         if not any(replaced):
             return self
@@ -181,13 +176,7 @@ def _rates_at(law: Recorded, t: float, x: Vec) -> Vec:
 
 def motion_of(owner: str, law: Any, n: int, inputs: Mapping[str, Input] | None) -> Motion:
     """The motion from a user's law: a function of time, n inputs, 3 n inputs for s, s', s'', or a law (t, u) of
-    `inputs`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        for anything else
-    """
+    `inputs`. Raises TypeError and ValueError for anything else."""
     if inputs is not None:
         named = read_inputs(owner, inputs, MOST_INPUTS)
         _check.takes(owner, "the law", law, "t", "u")

@@ -18,13 +18,8 @@ T = TypeVar("T")
 
 
 def checked(owner: str, value: object, example: str) -> Path:
-    """A path from a path or a string.
-
-    Raises
-    ------
-    TypeError, ValueError
-        for anything else, and for strings that cannot name a file
-    """
+    """A path from a path or a string; raises TypeError and ValueError for anything else, and for strings that cannot
+    name a file."""
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     wrong = f"{owner} must be the name of a file, got {_check.show(value)}; pass e.g. {example!r}"
     if not isinstance(text, str):
@@ -35,13 +30,8 @@ def checked(owner: str, value: object, example: str) -> Path:
 
 
 def writable(owner: str, value: object, example: str, endings: Sequence[str] = ()) -> Path:
-    """A path for a file to write, with one of these endings if there are any.
-
-    Raises
-    ------
-    TypeError, ValueError, OSError
-        as `checked`, and for another ending, a missing folder, and a folder of this name
-    """
+    """A path for a file to write, with one of these endings if there are any. Raises as `checked`, and ValueError and
+    OSError for another ending, a missing folder, and a folder of this name."""
     target = checked(owner, value, example)
     if endings and target.suffix.lower() not in endings:
         raise ValueError(f"{owner}: the name must end with {' or '.join(endings)}, got {target.name!r}")
@@ -72,13 +62,8 @@ def write_csv(path: Path, frame: Any, **options: Any) -> Path:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path with the same suffix, which replaces `path` if the block ends without an exception. Links and
-    the permissions of an old file stay; for a device the content is copied.
-
-    Raises
-    ------
-    OSError
-        names the file that cannot be written
-    """
+    the permissions of an old file stay; for a device the content is copied. An OSError names the file that cannot be
+    written."""
     target = path.resolve()
     if not is_special(path) and target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(f"{path} cannot be written; name another file, or change its permissions")

@@ -110,13 +110,6 @@ def is_conservative(problem: Problem) -> bool:
     return bool(found.recorder.graph.value(*found.nodes(found.out)) == 0.0)
 
 
-def energy_of_run(run: Any) -> EnergyOfRun:
-    """Energies of the rows of a `rbdae.Solution`. The work is summed over the solver's own steps, if it counts it; else
-    the power that comes from no potential is integrated."""
-    energy = run._problem.energy(run.t, run.y)
-    return EnergyOfRun(energy.kinetic, energy.potential, energy.total, run)
-
-
 def _counted(run: Any, t: Vec) -> Vec | None:
     """The work at times t, as a method of fixed steps counts it, segment after segment; None if it does not."""
     segments: Segments = run.segments

@@ -285,13 +285,8 @@ class Piece:
 
 def _integrals(s: Vec, k: int) -> Mat:
     """Integrals of the first k Legendre polynomials from -1 to s over a step of length 1, (m, k)."""
-    out = np.empty((len(s), k))
-    out[:, 0] = 0.5 * (s + 1.0)
-    before, here = np.ones_like(s), s
-    for j in range(1, k):
-        before, here, last = here, ((2 * j + 1) * s * here - j * before) / (j + 1), before
-        out[:, j] = 0.5 * (here - last) / (2 * j + 1)
-    return out
+    P = legendre.legvander(s, k)
+    return np.column_stack([0.5 * (s + 1.0), 0.5 * (P[:, 2:] - P[:, :-2]) / (2 * np.arange(1, k) + 1)])
 
 
 @final

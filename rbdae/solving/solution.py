@@ -23,7 +23,7 @@ from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Measured, Momentum, Reaction
 from rbdae.problem.timed import Segments
 from rbdae.quantities.quantity import Quantity
-from rbdae.solving.along import EnergyOfRun, along_run, energy_of_run, passages, quantity_along, singular_times
+from rbdae.solving.along import EnergyOfRun, along_run, passages, quantity_along, singular_times
 from rbdae.solving.checks import check_problem
 from rbdae.solving.dense import DenseOutput
 from rbdae.solving.files import frame, read_run, write_run
@@ -177,7 +177,8 @@ class Solution:
     def energy(self) -> EnergyOfRun:
         """`kinetic`, `potential`, `total`, and the `work` of drives and of forces without potential, shape (m,), in
         joules; `balance` is the change of the total energy minus this work, zero in the exact motion."""
-        return energy_of_run(self)
+        energy = self._problem.energy(self.t, self.y)
+        return EnergyOfRun(energy.kinetic, energy.potential, energy.total, self)
 
     @cached_property
     def singular_times(self) -> Vec:
