@@ -228,13 +228,8 @@ def _write_picture(figure: Any, path: Path) -> Path:
 
 def _target(given: argparse.Namespace) -> tuple[str, rbdae.System, str]:
     """The name, system and one-line summary of ``MODEL`` or ``FILE.py:FUNCTION``; its end time is stored in the
-    arguments.
-
-    Raises
-    ------
-    ValueError, TypeError, OSError
-        for a model, file or function that does not exist, raises, or returns something else
-    """
+    arguments. Raises ValueError, TypeError or OSError for a model, file or function that does not exist, raises, or
+    returns something else."""
     text, t_end = given.model, None
     file, _, function = (text, "", "") if text.endswith(".py") else text.rpartition(":")
     if file.endswith(".py"):
@@ -392,7 +387,6 @@ def _compare(given: argparse.Namespace) -> int:
 
 
 def _export(given: argparse.Namespace) -> int:
-    """Write a model in other languages, or the test set."""
     files = {what: path for what in _LANGUAGES if (path := getattr(given, what)) is not None}
     if not files and given.test_set is None:
         raise ValueError(f"export: say what to write, --{' FILE, --'.join(_LANGUAGES)} FILE or --test-set FOLDER")
@@ -412,7 +406,6 @@ def _export(given: argparse.Namespace) -> int:
 
 
 def _entry(name: str) -> test_set.Entry:
-    """A model of the test set in all its forms."""
     problems: dict[str, Any] = {}
     for form in test_set.FORMS:
         try:

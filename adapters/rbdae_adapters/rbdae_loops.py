@@ -133,12 +133,7 @@ class LoopsAdapter(AbstractAdapter):
 
     def native(self, problem: Solvable, method: str, **options: Any) -> NativeProblem:
         """The right-hand side as a machine function, and the start; for fixed-step methods the functions of a step.
-
-        Raises
-        ------
-        rbdae.adapter.Unsupported
-            for options, and for models that the method does not support
-        """
+        Raises Unsupported for options, and for models that the method does not support."""
         take_options(options, (), f"the native form of rbdae:{method}")
         if method in SCHEMES:
             scheme = next(iter(SCHEMES[method].values()))
@@ -171,7 +166,6 @@ class LoopsAdapter(AbstractAdapter):
         return run
 
     def _scheme(self, method: Method, request: Request) -> tuple[Stepper, Mapping[str, Any]]:
-        """A method and its options, checked."""
         scheme = ODEX if method.name == ODEX.name else METHODS[method.name]
         allowed = _ADAPTIVE if scheme is not ODEX else _ADAPTIVE[:-1]
         return scheme, request.options and _options(request.options, allowed, f"rbdae:{method.name}")
@@ -358,8 +352,6 @@ def _fixed_loop(
 
 @final
 class FixedRun(LoopRun):
-    """A run of fixed steps."""
-
     def __init__(self, loop: FixedLoop, request: Request, method: str, within: Inside | None) -> None:
         super().__init__(loop, loop.functions.check, request, within)
         self.step_size, self.method = request.step, method
@@ -414,7 +406,6 @@ def functions_of(problem: Solvable, scheme: str, method: str) -> Any:
 
 
 def _run_fixed(problem: Solvable, method: str, request: Request) -> Outcome:
-    """Run a method of fixed step size."""
     options = _options(request.options, _FIXED_STEP, f"rbdae:{method}", variant=SCHEMES[method], order=(2, 4))
     if request.projector is not None:
         raise Unsupported(

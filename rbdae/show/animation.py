@@ -73,15 +73,9 @@ def animate(
     dpi : pixels per inch
     title : shown before the time
 
-    Returns
-    -------
-    Animation
-        Shown in a notebook; `save` writes a file, `frame` returns a single picture.
-
-    Raises
-    ------
-    ValueError, TypeError, FileNotFoundError, ImportError, RuntimeError
-        for wrong choices, another ending, a missing folder, missing matplotlib or ffmpeg, before anything is drawn
+    A notebook shows the result; `save` writes a file, `frame` returns a single picture. Raises ValueError, TypeError,
+    FileNotFoundError, ImportError or RuntimeError for wrong choices, another ending, a missing folder, missing
+    matplotlib or ffmpeg, before anything is drawn.
     """
     need_matplotlib("animate")
     target = None if path is None else _checked_path(path)
@@ -268,7 +262,6 @@ class Canvas:
         return self._axis.plot(*np.empty((len(self._frame), 0)), color=color, zorder=3, **look)[0]
 
     def _add_parts(self) -> dict[Kind, Any]:
-        """Collections of lines by their kind."""
         from matplotlib.collections import LineCollection
         from mpl_toolkits.mplot3d.art3d import Line3DCollection
 

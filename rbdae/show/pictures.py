@@ -69,18 +69,9 @@ def plot_solution(
     joints : names of joints whose quantities and reactions are drawn; None for all, at most the first 12
     title : title of the figure; None for the solver
 
-    Returns
-    -------
-    Figure
-        A figure without a window, for `savefig` or a notebook. If the run has few steps, all curves but errors and step
-        sizes are interpolated.
-
-    Raises
-    ------
-    ImportError
-        without matplotlib
-    ValueError, TypeError
-        for unknown names, for a run without times, and if the run has no data to draw
+    The figure has no window; it is for `savefig` or a notebook. If the run has few steps, all curves but errors and
+    step sizes are interpolated. Raises ImportError without matplotlib, and ValueError or TypeError for unknown names,
+    for a run without times, and if the run has no data to draw.
     """
     need_matplotlib("plot")
     wanted = _chosen_quantities(quantities, joints)
@@ -136,7 +127,6 @@ def _chosen_quantities(given: Iterable[str] | None, joints: Iterable[str] | None
 
 
 def _of(owner: str, names: Iterable[str]) -> list[str]:
-    """The quantities that belong to an owner."""
     table = quantities()
     return [name for name in names if table[name][0].owner == owner]
 

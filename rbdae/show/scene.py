@@ -92,10 +92,7 @@ def scene(solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = Non
     traces : True for the centres of mass of these bodies, False for no traces, names of bodies, or named points:
         ``{"coupler": ("rod", (0.3, 0.1, 0.0))}``
 
-    Raises
-    ------
-    ValueError
-        for times outside the run, unknown bodies, and a solution without its problem or without times
+    Raises ValueError for times outside the run, unknown bodies, and a solution without its problem or without times.
     """
     t = np.atleast_1d(_check.times(times))
     if not len(t):

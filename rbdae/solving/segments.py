@@ -194,7 +194,6 @@ def _drop_from(outcome: Outcome, t: float, direction: float) -> None:
 
 
 def _joined(outcomes: Sequence[Outcome]) -> Outcome:
-    """The outcome of a run in segments."""
     last = outcomes[-1]
     if len(outcomes) == 1:
         return last

@@ -118,14 +118,12 @@ class Solution:
         return f"Solution({self.solver}, {span}, success={self.success}: {self.message})"
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: how the run went."""
         from rbdae.show import facts
 
         return _frozen.notebook("Solution", facts(self))
 
     @property
     def _accepted(self) -> Steps:
-        """The accepted steps."""
         return Steps(self.t, self.y) if self.steps is None else self.steps
 
     @property
@@ -159,12 +157,8 @@ class Solution:
 
         At the accepted steps, whatever ``t_eval`` was, it gives the recorded q, v, s; between them the error is the
         steps' own and a few tolerances. Multipliers belong to positions and velocities, by elimination. From a change
-        of selection on, y has the unknowns of the new one (`problem_at`).
-
-        Raises
-        ------
-        ValueError
-            for times outside of the run, and without a problem
+        of selection on, y has the unknowns of the new one (`problem_at`). Raises ValueError for times outside of the
+        run, and without a problem.
         """
         return self.dense(t)
 
@@ -245,12 +239,10 @@ class Solution:
 
     @cached_property
     def _observed(self) -> dict[Observable, Any]:
-        """The observables of the table that have been read, and their values."""
         return {}
 
     @property
     def _sense(self) -> int:
-        """-1 of a run back in time."""
         return sense(self._accepted.t, self.t)
 
     def projected(self, projection: Projection | None = None) -> Solution:
@@ -274,12 +266,7 @@ class Solution:
 
     def save(self, path: str | Path) -> Path:
         """Write a ``.npz`` file: `t`, `y`, steps, events, selections, and the rest as JSON text under ``metadata``.
-
-        Returns
-        -------
-        Path
-            where it was written; ``.npz`` is added to names without it
-        """
+        Returns its path; ``.npz`` is added to names without it."""
         return write_run(self, path)
 
     def plot(self, *, title: str | None = None, **options: Any) -> Figure:
@@ -319,18 +306,15 @@ class Solution:
             unknowns are; quaternions scalar first), ``"energy"``, ``"momentum"``, ``"drift"``, ``"joints"`` and
             ``"forces"`` (their quantities), ``"reactions"`` (in space); further `rbdae.observables`
 
-        Raises
-        ------
-        ImportError
-            without pandas
-        ValueError
-            for other quantities, and for a solution that was loaded without its problem
+        Raises ImportError without pandas, and ValueError for other quantities and for a solution that was loaded
+        without its problem.
         """
         return frame(self, quantities)
 
     def report(self, path: str | Path, *, bodies: Iterable[str] | None = None, title: str | None = None) -> Path:
         """Write one HTML file that opens without a network: an animation of the mechanism, diagrams of motion, energy,
-        drift, reactions and step sizes, tables that can be sorted and filtered, and how the run was made.
+        drift, reactions and step sizes, tables that can be sorted and filtered, and how the run was made. Returns its
+        path.
 
         Parameters
         ----------
@@ -338,16 +322,8 @@ class Solution:
         bodies : names of those whose motion the diagrams show; None for all, or twelve of them if there are more
         title : of the page, such as the mechanism's name; None for the form and the solver
 
-        Returns
-        -------
-        Path : where it was written
-
-        Raises
-        ------
-        ImportError
-            without plotly, jinja2 or itables: ``pip install plotly jinja2 itables``
-        OSError, TypeError, ValueError
-            for a path that it cannot be written to, and for what is no body or text
+        Raises ImportError without plotly, jinja2 or itables (``pip install plotly jinja2 itables``), and OSError,
+        TypeError or ValueError for a path that it cannot be written to, and for what is no body or text.
         """
         from rbdae.show import check_report, report_run
 
@@ -362,15 +338,9 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
     path : the ``.npz`` file
     problem : the problem that was solved, made by the same call of `formulate`; without it only the arrays are there
 
-    Raises
-    ------
-    TypeError
-        for a path or problem of another kind
-    OSError
-        for a file that cannot be opened
-    ValueError
-        for a damaged file or one of another kind, and for a problem whose form, unknowns or mechanism differ from the
-        stored ones (masses, geometry, stiffnesses, up to 1e-9; functions of the user cannot be compared)
+    Raises TypeError for a path or problem of another kind, OSError for a file that cannot be opened, and ValueError for
+    a damaged file or one of another kind, and for a problem whose form, unknowns or mechanism differ from the stored
+    ones (masses, geometry, stiffnesses, up to 1e-9; functions of the user cannot be compared).
     """
     if problem is not None:
         check_problem("load", problem)

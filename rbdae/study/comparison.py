@@ -112,7 +112,6 @@ class Comparison:
         return [*sentences(ranking), *(["Failed:"] if failed else []), *reasons, *advice(ranking)]
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: the summary, and the runs that reached the end."""
         table = self.frame[self.frame["failure"] == ""][[*PUBLISHED]].dropna(axis="columns", how="all")
         shown: str = table.to_html(index=False, max_rows=30, na_rep="-")
         return notebook(repr(self), [(each,) for each in self._said]) + shown
@@ -142,12 +141,8 @@ class Comparison:
         ----------
         errors : relative errors of the end state, such as ``[1e-3, 1e-6]``; None for one to three that most runs reach
 
-        Raises
-        ------
-        ImportError
-            without pandas
-        TypeError, ValueError
-            for errors that are not a list of positive numbers
+        Raises ImportError without pandas, and TypeError or ValueError for errors that are not a list of positive
+        numbers.
         """
         return rank(self.rows, errors, self.reference.floor)
 
@@ -172,34 +167,18 @@ class Comparison:
             ``("index-0, quaternion, angular", "scipy:DOP853")``; None for the best of each formulation. A dict of such
             lists gives a column of panels for each under its heading, with the same colour for a form in all of them
 
-        Raises
-        ------
-        ImportError
-            without matplotlib
-        ValueError
-            if no run reached the end, and for unknown or too many curves
+        Raises ImportError without matplotlib, and ValueError if no run reached the end, and for unknown or too many
+        curves.
         """
         return picture(self.rows, self.reference, curves, over)
 
     def report(self, path: str | Path) -> Path:
         """Write one HTML file that opens without a network: a summary, interactive work-precision diagrams, the
-        ranking and all runs in tables that can be sorted and filtered, failures by reason, and versions.
+        ranking and all runs in tables that can be sorted and filtered, failures by reason, and versions. Its path ends
+        with ``.html``, and is returned.
 
-        Parameters
-        ----------
-        path : ending with ``.html``
-
-        Returns
-        -------
-        Path
-            the file written
-
-        Raises
-        ------
-        ImportError
-            without plotly, jinja2 or itables: ``pip install plotly jinja2 itables``
-        OSError, TypeError, ValueError
-            for a path that cannot be written
+        Raises ImportError without plotly, jinja2 or itables (``pip install plotly jinja2 itables``), and OSError,
+        TypeError or ValueError for a path that cannot be written.
         """
         return report_comparison(self, path, preface(self.reference), COLUMNS)
 

@@ -162,15 +162,8 @@ class Reference:
     @classmethod
     def from_solutions(cls, first: Solution, second: Solution | None = None) -> Self:
         """Make a reference from runs that you trust, by other formulations or solvers at tight tolerances; with a
-        second run the agreement is known.
-
-        Raises
-        ------
-        TypeError
-            for values that are not solutions
-        ValueError
-            for runs that failed, end at different times, or have other bodies
-        """
+        second run the agreement is known. Raises TypeError for values that are not solutions, and ValueError for runs
+        that failed, end at different times, or have other bodies."""
         solutions = [solution for solution in (first, second) if solution is not None]
         for solution in solutions:
             if not isinstance(solution, Solution):
@@ -207,10 +200,7 @@ def reference(
     projection : as for `rbdae.solve`
     limit : seconds after which a run is given up
 
-    Raises
-    ------
-    RuntimeError
-        if a run does not reach the end
+    Raises RuntimeError if a run does not reach the end.
     """
     end = _check.number("reference", "t_end", t_end)
     seconds = _check.positive("reference", "limit", limit, "give seconds")

@@ -190,13 +190,7 @@ def _library(folder: str | None) -> Library:
 
 
 def library(folder: object = None) -> Library:
-    """The library in a folder, by default scikit-sundae's.
-
-    Raises
-    ------
-    rbdae.adapter.MissingSolver
-        if it is missing or not usable; the message says why
-    """
+    """The library in a folder, by default scikit-sundae's; MissingSolver says why it is not usable."""
     if folder is not None and not isinstance(folder, str | os.PathLike):
         raise TypeError(f"library must be the path of a folder, got {folder!r}; leave it out")
     return _library(None if folder is None else os.fspath(folder))
