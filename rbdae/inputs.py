@@ -53,10 +53,8 @@ class Table:
         Interpolation by lines, by a cubic spline (not-a-knot, two continuous derivatives), or by steps, where each
         value holds from its time on.
 
-    Raises
-    ------
-    TypeError, ValueError
-        for times that do not rise, for unequal lengths, and for a cubic spline through fewer than four values
+    Raises TypeError and ValueError for times that do not rise, for unequal lengths, and for a cubic spline through
+    fewer than four values.
     """
 
     t: Vec

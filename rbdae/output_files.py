@@ -10,11 +10,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from rbdae import _check
-
-T = TypeVar("T")
 
 
 def checked(owner: str, value: object, example: str) -> Path:
@@ -47,15 +45,10 @@ def is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-def harmless(cell: T) -> T | str:
-    """A table cell for a file; text that a spreadsheet would evaluate as a formula gets an apostrophe."""
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] and cell[:1] in "=+-@\t\r" else cell
-
-
 def write_csv(path: Path, frame: Any, **options: Any) -> Path:
-    """Write a data frame as CSV; a name of a column that a spreadsheet would evaluate gets an apostrophe."""
+    """Write a data frame as CSV."""
     with replacing(path) as new:
-        frame.rename(columns=harmless).to_csv(new, errors="backslashreplace", **options)
+        frame.to_csv(new, errors="backslashreplace", **options)
     return path
 
 

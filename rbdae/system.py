@@ -148,10 +148,7 @@ class System:
         unit : str
             For labels.
 
-        Returns
-        -------
-        Input
-            For ``rbdae.forces.Motor(joint, torque=u)`` and other laws.
+        The result is for ``rbdae.forces.Motor(joint, torque=u)`` and other laws.
         """
         _check.name("input", name, self._inputs)
         if not isinstance(unit, str):
@@ -199,14 +196,7 @@ class System:
         allow_unphysical : bool
             Accept an inertia that breaks the triangle inequality, like the top in [GR95], section 11.6.
 
-        Returns
-        -------
-        Body
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the data describe no body; the message names the object, the value and the remedy.
+        Raises ValueError and TypeError if the data describe no body.
 
         Notes
         -----

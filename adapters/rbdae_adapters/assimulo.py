@@ -170,7 +170,6 @@ def module(name: str) -> ModuleType:
 
 
 def surrender(name: str, code: int) -> GaveUp:
-    """The exception for a return code."""
     return GaveUp(_CODES.get(name, _HAIRER).get(code, Reason.SOLVER), f"return code {code}")
 
 
@@ -198,8 +197,6 @@ def configured(solver: Any, name: str, usual: Mapping[str, Any], given: Mapping[
 
 
 def explicit_problem(problem: Solvable, functions: Functions, rhs: Callable[..., Vec], y0: Vec) -> Any:
-    """An `Explicit_Problem`."""
-
     def jac(t: float, y: Vec, sw: Any = None) -> Mat:
         return functions.rhs_jacobian(t, y)
 
@@ -303,7 +300,6 @@ class _Stacked:
         self._both = np.zeros(2 * n)
 
     def stack(self, y: Vec, yd: Vec) -> Vec:
-        """Y from y and y'."""
         return np.asarray(np.concatenate([y, yd])[self._source])
 
     def unstack(self, stacked: Vec) -> Vec:

@@ -361,13 +361,11 @@ class FixedRun(LoopRun):
         self.check()
         s = self.loop.s
         number = s.steps + int(s.t == s.t_new)  # else a state within the last step has no solution
-        if status == memory.TOO_MANY:
-            raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
         where, remedy = f"step {number} of {self.step_size:.3g} s: ", "take a smaller step="
         if status == memory.STEP_NOT_FINITE:
             raise GaveUp(Reason.NOT_FINITE, f"{where}{remedy}")
         if status != memory.NOT_CONVERGED:
-            raise RuntimeError(f"the loop returned the unknown status {status}")
+            raise self.ended(status) or RuntimeError(f"the loop returned the unknown status {status}")
         said = f"after {s.most} iterations its equations do not hold, as where a body comes to half a turn in a step"
         if self.method == "variational":
             said = "it turns a spin Omega by theta, sin(theta) = step * Omega: there is none beyond step * Omega = 1"

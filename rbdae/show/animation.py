@@ -13,7 +13,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, sense
-from rbdae._figure import OF_BODIES, need_matplotlib, new_figure, plain
+from rbdae._figure import OF_BODIES, new_figure, plain
 from rbdae.output_files import replacing, writable
 from rbdae.show.scene import Kind, Scene, Traces, axis_label, scene, traces_at
 
@@ -77,7 +77,7 @@ def animate(
     FileNotFoundError, ImportError or RuntimeError for wrong choices, another ending, a missing folder, missing
     matplotlib or ffmpeg, before anything is drawn.
     """
-    need_matplotlib("animate")
+    _check.package("animate", "matplotlib")
     target = None if path is None else _checked_path(path)
     rate, view = _check.positive("animate", "fps", fps, "give e.g. 25"), None
     if elevation is not None or azimuth is not None:

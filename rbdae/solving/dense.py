@@ -128,7 +128,6 @@ class DenseOutput:
         return self._segments.number(float(t[inside]))
 
     def _piece(self, k: int, number: int, d: int) -> Piece:
-        """The polynomial of the k-th step."""
         problem: Problem = self._segments.problems[number]
         layout = problem.layout
         ends = [self._state(j, number) for j in (k, k + 1)]
@@ -407,7 +406,6 @@ class _Mixed:
         self._changes: list[Vec] = []
 
     def next(self, states: Mat, found: Mat) -> Mat:
-        """The states of the next round."""
         self._found.append(found)
         self._changes.append(((found - states) / self._scale).reshape(-1))
         del self._found[:-_MEMORY], self._changes[:-_MEMORY]

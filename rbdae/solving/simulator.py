@@ -72,10 +72,7 @@ class Simulator:
     **options
         Those of the solver.
 
-    Raises
-    ------
-    TypeError, ValueError
-        as `rbdae.solve`
+    Raises as `rbdae.solve`.
 
     Examples
     --------
@@ -196,14 +193,9 @@ class Simulator:
         dt : float, optional
             Another length than the simulator's, s.
 
-        Raises
-        ------
-        StepError
-            if the solver gives up
-        TypeError, ValueError
-            for unknown inputs, values that are no numbers, and values by which a drive would jump
-
-        After an exception of any kind the simulator is as it was before: time, state, inputs and `solution`.
+        Raises StepError if the solver gives up, and TypeError or ValueError for unknown inputs, values that are no
+        numbers, and values by which a drive would jump. After an exception of any kind the simulator is as it was
+        before: time, state, inputs and `solution`.
         """
         engine, samples = self._engine, self._samples
         values = self._values if u is None else values_of("step", self._places, u, self._values)
@@ -272,10 +264,7 @@ class Simulator:
         inputs : mapping, optional
             Inputs by name; the problem's if they are left out.
 
-        Raises
-        ------
-        TypeError, ValueError
-            for a state, a name or a number that there cannot be, by name
+        Raises TypeError and ValueError for a state, a name or a number that there cannot be, by name.
         """
         problem = self._base
         if t is not None or y is not None:

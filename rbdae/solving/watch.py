@@ -305,14 +305,12 @@ class _MirroredProjector:
 
     @property
     def count(self) -> int:
-        """How many corrections were made."""
         return int(self._inner.count)
 
     def __call__(self, tau: float, y: Vec) -> bool:
         return bool(self._inner(-tau, y))
 
     def drift(self, tau: float, y: Vec) -> float:
-        """Largest violation of the constraints."""
         return float(self._inner.drift(-tau, y))
 
 
@@ -324,19 +322,13 @@ _LOOK = 0.1
 """Seconds after which a thread that waits looks whether it was interrupted."""
 
 
-@final
-class _Mine(threading.local):
-    """The static memories in which this thread runs."""
-
-    states: frozenset[str] = frozenset()
-
-
-_mine = _Mine()
+_mine = threading.local()
+"""`states`: the static memories in which this thread runs."""
 
 
 def _in_child() -> None:
     """Other threads are not there to end their runs."""
-    for state in _turns.keys() - _mine.states:
+    for state in _turns.keys() - getattr(_mine, "states", frozenset()):
         del _turns[state]
 
 
@@ -368,7 +360,7 @@ def _turn(solver: str, state: str, pending: Pending) -> Iterator[None]:
     Raises RuntimeError for a run inside of a run that cannot begin at once: if it waited, two of them could wait for
     each other for ever. Raises what `pending` has.
     """
-    lock, around = _turns.setdefault(state, threading.Lock()), _mine.states
+    lock, around = _turns.setdefault(state, threading.Lock()), getattr(_mine, "states", frozenset())
     while not lock.acquire(timeout=0.0 if around else _LOOK):
         if around:
             raise RuntimeError(

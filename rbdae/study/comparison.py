@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 from rbdae import _check
 from rbdae._frozen import notebook
 from rbdae.formulations import Formulation
-from rbdae.output_files import checked, harmless, replacing, write_csv
+from rbdae.output_files import checked, replacing, write_csv
 from rbdae.problem.projection import Projection
 from rbdae.study.diagrams import picture, report_comparison
 from rbdae.study.one_run import Row
@@ -106,7 +106,6 @@ class Comparison:
 
     @property
     def _said(self) -> list[str]:
-        """The summary in words."""
         ranking, failed = self.ranking(), failures(self.rows)
         reasons = [f"  {len(of)}: {reason} ({named(of)})" for reason, of in failed.items()]
         return [*sentences(ranking), *(["Failed:"] if failed else []), *reasons, *advice(ranking)]
@@ -195,9 +194,8 @@ class Comparison:
         return latex(whole, self.reference.floor, columns, **options)
 
     def to_csv(self, path: str | Path) -> Path:
-        """Write `frame` as CSV with a header; returns the path. Text that a spreadsheet would evaluate gets an
-        apostrophe."""
-        return write_csv(checked("to_csv: path", path, "results.csv"), self.frame.map(harmless), index=False)
+        """Write `frame` as CSV with a header; returns the path."""
+        return write_csv(checked("to_csv: path", path, "results.csv"), self.frame, index=False)
 
     def to_json(self, path: str | Path) -> Path:
         """Write rows, reference and versions as JSON, for `from_json`; returns the path. Raises ImportError without

@@ -160,7 +160,6 @@ def formulated(system: System, case: Case, *, silent: bool = True) -> Problem:
 
 
 def solve_case(problem: Problem, case: Case, t_end: float, progress: Callable[[float], None]) -> Solution:
-    """The run of a case, successful or not."""
     return solve(
         problem,
         (0.0, t_end),

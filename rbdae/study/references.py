@@ -94,7 +94,6 @@ def final_state(problem: Problem, t: float, y: Vec) -> FinalState:
 
 
 def state_at_end(solution: Solution) -> FinalState:
-    """The last state of a run."""
     t_end = float(solution.t[-1])
     return final_state(solution.problem_at(t_end), t_end, solution.y[-1])
 
