@@ -96,14 +96,15 @@ _RUN = (BrokenExecutor, RuntimeError)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns 0, or 1 if the solver gave up, or 2 if the input was refused, or 130 after Ctrl-C."""
     typed = list(sys.argv[1:] if arguments is None else arguments)
-    others = further_commands()
+    others = {point.name: point for point in entry_points(group="rbdae.commands")}
     command = others.get(typed[0]) if typed else None
     given = argparse.Namespace() if command else parser(others).parse_args(typed)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # names of files in any encoding
     with warnings.catch_warnings():
-        warnings.showwarning = _say  # without the source line
+        # without the source line
+        warnings.showwarning = lambda message, *_, **__: print(f"rbdae: {message}", file=sys.stderr)
         try:
             return int(command.load()(typed[1:])) if command else _COMMANDS[given.command][1](given)
         except KeyboardInterrupt:
@@ -127,16 +128,8 @@ def _refused(error: BaseException, given: argparse.Namespace) -> int:
     return 1 if isinstance(error, _RUN) else 2
 
 
-def _say(message: Warning | str, *arguments: Any, **options: Any) -> None:
-    print(f"rbdae: {message}", file=sys.stderr)
-
-
-def further_commands() -> dict[str, EntryPoint]:
-    """Commands of other packages by name: functions that take the remaining arguments and return an exit code."""
-    return {point.name: point for point in entry_points(group="rbdae.commands")}
-
-
 def parser(others: Mapping[str, EntryPoint]) -> argparse.ArgumentParser:
+    """The parser; others' commands are functions that take the remaining arguments and return an exit code."""
     help_of_all = "`rbdae models` lists the models, `rbdae solvers` the solvers."
     out = argparse.ArgumentParser(prog="rbdae", description=rbdae.__doc__, epilog=help_of_all)
     out.add_argument("--version", action="version", version=f"rbdae {rbdae.__version__}")

@@ -64,8 +64,7 @@ class Table:
 
     def __init__(self, t: ArrayLike, values: ArrayLike, kind: Interpolation = "linear") -> None:
         times = _times(t)
-        if not isinstance(kind, str) or kind not in _KINDS:
-            raise _check.unknown("kind of table", kind, _KINDS)
+        _check.one_of("kind of table", kind, _KINDS)
         least = 4 if kind == "cubic" else 1
         if len(times) < least:
             raise ValueError(f"table: kind={kind!r} needs at least {least} times, got {len(times)}; give more")

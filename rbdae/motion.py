@@ -213,7 +213,6 @@ def _of_time(owner: str, law: Any) -> tuple[Callable[[float], Any], ...]:
 
 
 def _values(owner: str, n: int, k: int, t: float, value: object) -> Vec:
-    """The n real numbers that a law returned, checked."""
     shapes, what = ((n,), ()) if n == 1 else ((n,),), f"{_LAWS[k]} at t = {t:g}"
     return _check.array(owner, what, value, *shapes, remedy=f"return {n} number{'s' * (n > 1)}")
 
@@ -236,7 +235,6 @@ def _as_they_are(users: Sequence[Callable[..., Any]]) -> Filling:
 
 
 def _by_name(n: int, names: tuple[str, ...], users: Sequence[Callable[..., Any]]) -> Filling:
-    """Filling of a law (t, u)."""
     (law,) = users
     numbers = named_numbers(names)
 

@@ -18,7 +18,6 @@ Not offered: the Euler methods, RungeKutta34, which rejects no steps, GLIMDA, an
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.metadata
 import importlib.util
@@ -164,7 +163,6 @@ _RADAU5_SAYS = {
 """Messages of Radau5ODE from Assimulo 3.3 on, which has its own return codes."""
 
 
-@functools.cache
 def module(name: str) -> ModuleType:
     return importlib.import_module(f"assimulo.{name}")
 

@@ -25,7 +25,7 @@ from rbdae._version import __version__
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.loops import fixed, memory
-from rbdae.machine.loops.host import USUAL, Controls, FixedLoop, Loop
+from rbdae.machine.loops.host import Controls, FixedLoop, Loop
 from rbdae.machine.loops.methods import METHODS, ODEX, Stepper, Tableau
 from rbdae_adapters.toolkit import GaveUp, loops, take_options
 from rbdae_adapters.toolkit.loops import Inside, LoopRun, arguments, machine
@@ -214,16 +214,13 @@ class OneStepRun(LoopRun):
         options: Mapping[str, Any],
         within: Inside | None,
     ) -> None:
-        controls = USUAL
-        if options or request.first_step is not None:
-            given = dict(options)
-            if request.first_step is not None:
-                given["first_step"] = request.first_step
-            if within is None:
-                given.pop("max_steps", None)
-            controls = Controls(**given)
+        given = dict(options)
+        if request.first_step is not None:
+            given["first_step"] = request.first_step
+        if within is None:
+            given.pop("max_steps", None)
         span, told = (request.t0, request.t_end), arguments(request, within)
-        loop = Loop(method, function, span, y0, request.rtol, request.atol, controls, **told)
+        loop = Loop(method, function, span, y0, request.rtol, request.atol, Controls(**given), **told)
         super().__init__(loop, function.check, request, within)
         self._max_step = options.get("max_step", math.inf)
 
@@ -265,7 +262,6 @@ class OneStepRun(LoopRun):
 
     @property
     def y(self) -> Vec:
-        """A copy of the state there."""
         y: Vec = self.loop.y
         return y.copy()
 
@@ -282,7 +278,6 @@ class OneStepRun(LoopRun):
         return Reason.FINISHED, ""
 
     def mark(self) -> tuple[float, Vec, int]:
-        """The present time, state, and number of steps."""
         return self.t, self.y, self.loop.s.rows
 
     def back(self, mark: tuple[float, Vec, int]) -> None:
@@ -295,7 +290,6 @@ class OneStepRun(LoopRun):
         s.h = 0.0
 
     def disturbed(self) -> None:
-        """Evaluate the right-hand side again at the present state."""
         self.loop.s.stale = 1
 
     def steps(self) -> Steps:
@@ -332,9 +326,6 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Schemes of each method by variant; the first is the default."""
-
-NOT_SYMMETRIC = frozenset({"MIDPOINT (326)"})
-"""Schemes whose steps of size -h do not undo steps of size h."""
 
 
 def _fixed_loop(
@@ -383,7 +374,7 @@ def weights_of(functions: Any, method: str, options: Mapping[str, Any]) -> tuple
     sum w_i^3 = 0 ([HLW06], II.4)."""
     if options.get("order", 2) == 2:
         return (1.0,)
-    if functions.scheme in NOT_SYMMETRIC:
+    if functions.scheme == "MIDPOINT (326)":
         raise Unsupported(
             f"rbdae:{method}: order=4 needs steps that are undone by the opposite size, unlike those of "
             f"{functions.scheme}; choose another variant="

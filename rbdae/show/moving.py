@@ -95,7 +95,6 @@ def _at_start(trace: Mapping[str, Any], frame: Mat) -> dict[str, Any]:
 
 
 def _look(name: str, frame: Mat, *, shown: bool, said: str) -> dict[str, Any]:
-    """Style of a trace with these coordinates."""
     place = ", ".join(f"%{{{letter}:.4g}}" for letter in "xyz"[: len(frame)])
     return {
         "type": "scatter3d" if len(frame) == 3 else "scatter",

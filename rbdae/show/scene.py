@@ -193,7 +193,6 @@ def _up(system: System) -> Vec:
 
 
 def _symbols(here: Placed, t: Vec, shown: tuple[Body, ...], size: float, eye: Vec) -> list[Line]:
-    """Symbols of joints and forces on the bodies shown."""
     names = {body.name for body in shown}
     out: list[Line] = []
     for joint in here.system.joints:

@@ -352,8 +352,6 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
 
 
 def _along(line: Observable) -> property:
-    """The attribute of runs for a line of the table."""
-
     def read(self: Solution) -> Any:
         if line not in self._observed:
             self._observed[line] = getattr(self._problem, line.name)(self.t, self.y)

@@ -71,8 +71,7 @@ def model_reference(name: str) -> ModelReference:
 
     It takes seconds, and is kept for the process. The name is one of `rbdae.models.MODELS`; ValueError for another one.
     """
-    if not isinstance(name, str) or name not in MODELS:
-        raise _check.unknown("model", name, MODELS)
+    _check.one_of("model", name, MODELS)
     return _computed(name)
 
 

@@ -61,7 +61,6 @@ def _is_union(kind: Any) -> bool:
 
 
 def _chosen(value: Any, kind: Any) -> Any:
-    """A value of one of several types."""
     if Formulation in get_args(kind) and "(" in value:
         return written(value)
     return Projection(**value) if Projection in get_args(kind) and value is not None else value
