@@ -11,7 +11,6 @@ import ast
 import importlib.util
 import inspect
 import multiprocessing
-import os
 import sys
 import traceback
 import warnings
@@ -197,7 +196,6 @@ def _check_outputs(given: argparse.Namespace) -> None:
 
 def _write(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -> None:
     """Write the files, and print where they are."""
-    os.environ.setdefault("MPLBACKEND", "Agg")
     for what, (path, write) in files.items():
         if path is not None:
             print(f"{what} written to {write(path)}")

@@ -322,9 +322,8 @@ class System:
         gravity = ", ".join(f"{g:g}" for g in self._gravity)
         kinds = [(body.name, "body", f"{body.mass:g} kg") for body in self.bodies]
         for joint in self.joints:
-            kinds.append(
-                (joint.name or "", f"joint {type(joint).__name__}", ", ".join(body.name for body in joint.bodies))
-            )
+            on = ", ".join(body.name for body in joint.bodies)
+            kinds.append((joint.name or "", f"joint {type(joint).__name__}", on))
         sorts = [(force, *sort_of(force)) for force in self.forces]
         kinds += [(force.name or "", f"{what} {type(force).__name__}", details) for force, what, details in sorts]
         counts = f"bodies: {len(self.bodies)}, joints: {len(self.joints)}, forces: {len(self.forces)}"

@@ -17,6 +17,7 @@ problem's time: their loops mirror it (`Request.direction`).
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -26,7 +27,6 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae import _process
 from rbdae._arrays import Vec
 from rbdae._check import NoSolution
 from rbdae._frozen import changed
@@ -332,7 +332,8 @@ def _in_child() -> None:
         del _turns[state]
 
 
-_process.in_child(_in_child)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)  # after `rbdae._process`, with the locks free
 
 
 def run_once(
