@@ -76,7 +76,10 @@ class Recorder:
         self.t = request.t0
         self._began = time.perf_counter()
         self._one_step = one_step
-        self._restart_drift = float("inf") if problem.index == 3 else _restart_drift(request)
+        projector, self._restart_drift = request.projector, float("inf")
+        if projector is not None and problem.index != 3:  # as large as the error test allows for positions
+            least = RESTART_FACTOR * max(request.rtol * projector.reach, float(np.min(request.atol)))
+            self._restart_drift = max(least, projector.restart_tolerance)
         self._restarted = -RESTARTS_APART
         self._stalled = 0
         self._last_step: float | None = None
@@ -230,14 +233,6 @@ class Recorder:
             self._outputs.append((float(s), at(float(s)).copy()))
         if self._keeps:
             self._steps.append((t, y.copy()))
-
-
-def _restart_drift(request: Request) -> float:
-    """The drift beyond which a multistep code restarts, as large as its error test allows for positions."""
-    projector = request.projector
-    reach = 1.0 if projector is None else projector.reach
-    least = RESTART_FACTOR * max(request.rtol * reach, float(np.min(request.atol)))
-    return least if projector is None else max(least, projector.restart_tolerance)
 
 
 # ---------------------------------------------------------------- packages that take one step at a time
