@@ -7,7 +7,7 @@ import dataclasses
 import html
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Final, NoReturn, TypeVar, final
 
@@ -18,13 +18,15 @@ from rbdae import _check
 T = TypeVar("T")
 
 
-@cache
-def field_names(kind: Any) -> tuple[str, ...]:
-    """Names of the fields of a class in order, attrs fields before dataclass fields."""
+def _field_names(kind: Any) -> tuple[str, ...]:
     names = [field.name for field in getattr(kind, "__attrs_attrs__", ())]
     if dataclasses.is_dataclass(kind):
         names += [field.name for field in dataclasses.fields(kind) if field.name not in names]
     return tuple(names)
+
+
+field_names: Callable[[Any], tuple[str, ...]] = cache(_field_names)
+"""Names of the fields of a class in order, attrs fields before dataclass fields."""
 
 
 def fill(value: object, /, **fields: object) -> None:

@@ -361,7 +361,8 @@ def _turn(solver: str, state: str, pending: Pending) -> Iterator[None]:
     Raises RuntimeError for a run inside of a run that cannot begin at once: if it waited, two of them could wait for
     each other for ever. Raises what `pending` has.
     """
-    lock, around = _turns.setdefault(state, threading.Lock()), getattr(_mine, "states", frozenset())
+    lock = _turns.setdefault(state, threading.Lock())
+    around: frozenset[str] = getattr(_mine, "states", frozenset())
     while not lock.acquire(timeout=0.0 if around else _LOOK):
         if around:
             raise RuntimeError(
