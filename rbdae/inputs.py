@@ -44,6 +44,9 @@ class Input:
 class Table:
     """A function of time through given values, constant before the first time and after the last.
 
+    Raises TypeError and ValueError for times that do not rise, for unequal lengths, and for a cubic spline through
+    fewer than four values.
+
     Parameters
     ----------
     t : (k,) array_like
@@ -52,9 +55,6 @@ class Table:
     kind : ``"linear"``, ``"cubic"`` or ``"previous"``
         Interpolation by lines, by a cubic spline (not-a-knot, two continuous derivatives), or by steps, where each
         value holds from its time on.
-
-    Raises TypeError and ValueError for times that do not rise, for unequal lengths, and for a cubic spline through
-    fewer than four values.
     """
 
     t: Vec

@@ -139,6 +139,8 @@ class System:
     def add_input(self, name: str, value: float = 0.0, *, unit: str = "") -> Input:
         """Add an input: a number that force laws read and that a run receives from outside.
 
+        The result is for ``rbdae.forces.Motor(joint, torque=u)`` and other laws.
+
         Parameters
         ----------
         name : str
@@ -147,8 +149,6 @@ class System:
             Used unless a run gives another.
         unit : str
             For labels.
-
-        The result is for ``rbdae.forces.Motor(joint, torque=u)`` and other laws.
         """
         _check.name("input", name, self._inputs)
         if not isinstance(unit, str):
@@ -173,6 +173,8 @@ class System:
     ) -> Body:
         """Add a rigid body.
 
+        Raises ValueError and TypeError if the data describe no body.
+
         Parameters
         ----------
         name : str
@@ -195,8 +197,6 @@ class System:
             Initial value in the body frame, rad/s.
         allow_unphysical : bool
             Accept an inertia that breaks the triangle inequality, like the top in [GR95], section 11.6.
-
-        Raises ValueError and TypeError if the data describe no body.
 
         Notes
         -----

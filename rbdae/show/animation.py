@@ -58,6 +58,10 @@ def animate(
 
     A mechanism that moves in a plane is drawn in it, unless `elevation` or `azimuth` is given.
 
+    A notebook shows the result; `save` writes a file, `frame` returns a single picture. Raises ValueError, TypeError,
+    FileNotFoundError, ImportError or RuntimeError for wrong choices, another ending, a missing folder, missing
+    matplotlib or ffmpeg, before anything is drawn.
+
     Parameters
     ----------
     solution : a run, possibly one that stopped early
@@ -72,10 +76,6 @@ def animate(
     size : size of a frame, inches
     dpi : pixels per inch
     title : shown before the time
-
-    A notebook shows the result; `save` writes a file, `frame` returns a single picture. Raises ValueError, TypeError,
-    FileNotFoundError, ImportError or RuntimeError for wrong choices, another ending, a missing folder, missing
-    matplotlib or ffmpeg, before anything is drawn.
     """
     _check.package("animate", "matplotlib")
     target = None if path is None else _checked_path(path)

@@ -56,6 +56,10 @@ def plot_solution(
     """Plot small multiples over time: a row for each body or joint, a column for each of its quantities, and the
     system's quantities below. Dotted lines mark events of the run.
 
+    The figure has no window; it is for `savefig` or a notebook. If the run has few steps, all curves but errors and
+    step sizes are interpolated. Raises ImportError without matplotlib, and ValueError or TypeError for unknown names,
+    for a run without times, and if the run has no data to draw.
+
     Parameters
     ----------
     solution : a `rbdae.Solution`, or an object with the same attributes: only those drawn are read
@@ -68,10 +72,6 @@ def plot_solution(
         center_of_mass, orientation, energy, drift and steps; with `joints` also reactions
     joints : names of joints whose quantities and reactions are drawn; None for all, at most the first 12
     title : title of the figure; None for the solver
-
-    The figure has no window; it is for `savefig` or a notebook. If the run has few steps, all curves but errors and
-    step sizes are interpolated. Raises ImportError without matplotlib, and ValueError or TypeError for unknown names,
-    for a run without times, and if the run has no data to draw.
     """
     _check.package("plot", "matplotlib")
     wanted = _chosen_quantities(quantities, joints)

@@ -53,6 +53,8 @@ class Simulator:
     begin again in each step, and give the same answers at many times the cost, most of all multistep methods, which
     begin with order 1 (``docs/inputs.md`` has times).
 
+    Raises as `rbdae.solve`.
+
     Parameters
     ----------
     problem : Problem
@@ -71,8 +73,6 @@ class Simulator:
         As in `rbdae.solve`.
     **options
         Those of the solver.
-
-    Raises as `rbdae.solve`.
 
     Examples
     --------
@@ -185,6 +185,10 @@ class Simulator:
     def step(self, u: Inputs = None, dt: float | None = None) -> None:
         """Take a step.
 
+        Raises StepError if the solver gives up, and TypeError or ValueError for unknown inputs, values that are no
+        numbers, and values by which a drive would jump. After an exception of any kind the simulator is as it was
+        before: time, state, inputs and `solution`.
+
         Parameters
         ----------
         u : mapping or (n_u,) array_like, optional
@@ -192,10 +196,6 @@ class Simulator:
             given stay as they were.
         dt : float, optional
             Another length than the simulator's, s.
-
-        Raises StepError if the solver gives up, and TypeError or ValueError for unknown inputs, values that are no
-        numbers, and values by which a drive would jump. After an exception of any kind the simulator is as it was
-        before: time, state, inputs and `solution`.
         """
         engine, samples = self._engine, self._samples
         values = self._values if u is None else values_of("step", self._places, u, self._values)
@@ -251,6 +251,8 @@ class Simulator:
     ) -> None:
         """Go back to the start of the problem, or to another state, and forget all steps.
 
+        Raises TypeError and ValueError for a state, a name or a number that there cannot be, by name.
+
         Parameters
         ----------
         t : float, optional
@@ -263,8 +265,6 @@ class Simulator:
             Joints in closed loops, which others would follow, are refused: there give `y`.
         inputs : mapping, optional
             Inputs by name; the problem's if they are left out.
-
-        Raises TypeError and ValueError for a state, a name or a number that there cannot be, by name.
         """
         problem = self._base
         if t is not None or y is not None:

@@ -300,14 +300,14 @@ class Solution:
     def to_pandas(self, quantities: str | Iterable[str] = "unknowns") -> DataFrame:
         """A table with a row for each time, and columns whose names end with their units, such as ``"top.x [m]"``.
 
+        Raises ImportError without pandas, and ValueError for other quantities and for a solution that was loaded
+        without its problem.
+
         Parameters
         ----------
         quantities : one or more of ``"unknowns"`` (y, by ``problem.labels``), ``"states"`` (of the bodies, whatever the
             unknowns are; quaternions scalar first), ``"energy"``, ``"momentum"``, ``"drift"``, ``"joints"`` and
             ``"forces"`` (their quantities), ``"reactions"`` (in space); further `rbdae.observables`
-
-        Raises ImportError without pandas, and ValueError for other quantities and for a solution that was loaded
-        without its problem.
         """
         return frame(self, quantities)
 
@@ -316,14 +316,14 @@ class Solution:
         drift, reactions and step sizes, tables that can be sorted and filtered, and how the run was made. Returns its
         path.
 
+        Raises ImportError without plotly, jinja2 or itables (``pip install plotly jinja2 itables``), and OSError,
+        TypeError or ValueError for a path that it cannot be written to, and for what is no body or text.
+
         Parameters
         ----------
         path : ending with ``.html``
         bodies : names of those whose motion the diagrams show; None for all, or twelve of them if there are more
         title : of the page, such as the mechanism's name; None for the form and the solver
-
-        Raises ImportError without plotly, jinja2 or itables (``pip install plotly jinja2 itables``), and OSError,
-        TypeError or ValueError for a path that it cannot be written to, and for what is no body or text.
         """
         from rbdae.show import check_report, report_run
 
@@ -333,14 +333,14 @@ class Solution:
 def load(path: str | Path, problem: Problem | None = None) -> Solution:
     """Read what `Solution.save` wrote.
 
+    Raises TypeError for a path or problem of another kind, OSError for a file that cannot be opened, and ValueError for
+    a damaged file or one of another kind, and for a problem whose form, unknowns or mechanism differ from the stored
+    ones (masses, geometry, stiffnesses, up to 1e-9; functions of the user cannot be compared).
+
     Parameters
     ----------
     path : the ``.npz`` file
     problem : the problem that was solved, made by the same call of `formulate`; without it only the arrays are there
-
-    Raises TypeError for a path or problem of another kind, OSError for a file that cannot be opened, and ValueError for
-    a damaged file or one of another kind, and for a problem whose form, unknowns or mechanism differ from the stored
-    ones (masses, geometry, stiffnesses, up to 1e-9; functions of the user cannot be compared).
     """
     if problem is not None:
         check_problem("load", problem)

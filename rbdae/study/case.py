@@ -158,6 +158,9 @@ def cases(
 ) -> list[Case]:
     """All sensible cases. None takes every choice (for solvers: all installed ones with step control).
 
+    Raises TypeError and ValueError for unknown names (with the nearest known ones), for values that are not lists, and
+    if no case is left, and `rbdae.adapter.MissingSolver` for a solver whose package is not installed.
+
     Parameters
     ----------
     formulations, rotations, velocities, solvers : names to combine (formulations may be values); impossible
@@ -166,9 +169,6 @@ def cases(
     redundant, hold, projection, on_singularity : the same for all cases, see `Case`
     options : options of each solver by its name, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
     steps : step sizes of fixed-step methods, s; these run once for each size, with the tightest of `tolerances`
-
-    Raises TypeError and ValueError for unknown names (with the nearest known ones), for values that are not lists, and
-    if no case is left, and `rbdae.adapter.MissingSolver` for a solver whose package is not installed.
     """
     forms = [*FORMULATIONS.values()] if formulations is None else _forms(formulations)
     charts, speeds = sorted(CHARTS), sorted({v for _, _, v in pairings()})

@@ -47,6 +47,8 @@ def compare(
 ) -> Comparison:
     """Run a system with many formulations, rotations and solvers, and compare final errors, work, drift and energy.
 
+    Runs that fail become rows with the reason.
+
     Parameters
     ----------
     system : System
@@ -63,8 +65,6 @@ def compare(
     repeats : the largest number of timed runs of a short case, see `rbdae.study.run`
     **choices : `formulations`, `rotations`, `velocities`, `solvers`, `tolerances`, `steps`, `redundant`, `hold`,
         `projection`, `options`, `on_singularity`: lists to combine, and what all cases share, see `rbdae.study.cases`
-
-    Runs that fail become rows with the reason.
 
     Raises
     ------

@@ -136,12 +136,12 @@ class Comparison:
         """The work of every form and solver for each error, the fastest first: a `pandas.DataFrame` with the columns of
         `rbdae.study.RANKED`. Seconds and evaluations are infinite where no run has so small an error.
 
+        Raises ImportError without pandas, and TypeError or ValueError for errors that are not a list of positive
+        numbers.
+
         Parameters
         ----------
         errors : relative errors of the end state, such as ``[1e-3, 1e-6]``; None for one to three that most runs reach
-
-        Raises ImportError without pandas, and TypeError or ValueError for errors that are not a list of positive
-        numbers.
         """
         return rank(self.rows, errors, self.reference.floor)
 
@@ -158,6 +158,9 @@ class Comparison:
     ) -> Figure:
         """Draw error over evaluations and over seconds, at most ten curves in a panel.
 
+        Raises ImportError without matplotlib, and ValueError if no run reached the end, and for unknown or too many
+        curves.
+
         Parameters
         ----------
         over : a panel for each of ``"evaluations"``, ``"steps"``, ``"seconds"``, ``"tolerance"`` and ``"step"`` (the
@@ -165,9 +168,6 @@ class Comparison:
         curves : pairs of form and solver as in `Case.curve`, such as
             ``("index-0, quaternion, angular", "scipy:DOP853")``; None for the best of each formulation. A dict of such
             lists gives a column of panels for each under its heading, with the same colour for a form in all of them
-
-        Raises ImportError without matplotlib, and ValueError if no run reached the end, and for unknown or too many
-        curves.
         """
         return picture(self.rows, self.reference, curves, over)
 

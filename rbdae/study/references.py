@@ -191,6 +191,8 @@ def reference(
 ) -> Reference:
     """Compute final states at `t_end` by the two formulations of `REFERENCES`, at tolerances of 1e-13.
 
+    Raises RuntimeError if a run does not reach the end.
+
     Parameters
     ----------
     system : System
@@ -198,8 +200,6 @@ def reference(
     redundant, hold : as for `rbdae.formulate`
     projection : as for `rbdae.solve`
     limit : seconds after which a run is given up
-
-    Raises RuntimeError if a run does not reach the end.
     """
     end = _check.number("reference", "t_end", t_end)
     seconds = _check.positive("reference", "limit", limit, "give seconds")
