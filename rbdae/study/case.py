@@ -176,7 +176,8 @@ def cases(
     speeds = speeds if velocities is None else _check.known("velocities", "velocity", velocities, speeds)
     if solvers is None:
         solvers = [s.name for s in known_solvers() if s.available and not find_method(s.name)[1].fixed_step]
-    methods = {name: find_method(name)[1] for name in _check.listed("solvers", solvers)}
+    listed = _check.names("solvers", _check.listed("solvers", solvers))
+    methods = {name: find_method(name)[1] for name in listed}
     if options is not None and not isinstance(options, Mapping):
         raise TypeError(f"options must be a dictionary by the names of solvers, got {_check.show(options)}")
     solver_options = dict(options or {})
