@@ -63,8 +63,9 @@ def test_completed_steps_are_projected(tmp_path, version):
     path = top.fmu(tmp_path / "top.fmu", version=version, outputs=[])
     assert drift(top, path) < 1e-8  # the FMU's tolerance
     assert drift(top, path, tolerance=1e3) > 1e-4
-    path = top.fmu(tmp_path / "top.fmu", version=version, kind="co-simulation", outputs=[])
-    assert drift(top, path) < 1e-4  # 5.8e-3 without projection
+    if version == "2.0":  # its steps are those of 3.0
+        path = top.fmu(tmp_path / "top.fmu", kind="co-simulation", outputs=[])
+        assert drift(top, path) < 1e-4  # 5.8e-3 without projection
 
 
 LONG = [pytest.param(name, marks=pytest.mark.nightly) for name in MECHANISMS if name != "four-bar"]
