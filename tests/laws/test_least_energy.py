@@ -15,16 +15,13 @@ import pytest
 from random_systems import random_system
 
 import rbdae
+from rbdae_papers.kinematics import spin
 
 GIVEN = ("velocity", "angular_velocity")
 
 
 def _formulated(system: rbdae.System, **options: Any) -> rbdae.Problem:
     return rbdae.formulate(system, "index-0", consistent="project", redundant="minimum-norm", **options)
-
-
-def _skew(c: Any) -> Any:
-    return np.array(((0.0, -c[2], c[1]), (c[2], 0.0, -c[0]), (-c[1], c[0], 0.0)))
 
 
 def _reference(problem: rbdae.Problem) -> tuple[Any, float, bool]:
@@ -42,7 +39,7 @@ def _reference(problem: rbdae.Problem) -> tuple[Any, float, bool]:
         R = Z[k, 3:12].reshape(3, 3).T
         arm = np.zeros(3) if body.pivot is not None else np.array(body.center_of_mass)
         T[at, at] = np.eye(6)
-        T[6 * k : 6 * k + 3, 6 * k + 3 : 6 * k + 6] = -R @ _skew(arm)
+        T[6 * k : 6 * k + 3, 6 * k + 3 : 6 * k + 6] = -R @ spin(arm)
         M[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = body.mass * np.eye(3)
         M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = body.inertia
         known[at] = np.repeat([body.pivot is not None or "velocity" in body.given, "angular_velocity" in body.given], 3)
