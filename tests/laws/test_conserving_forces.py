@@ -271,13 +271,12 @@ def check_order_and_tangent(make: Any) -> None:
     for h in (0.01, 0.005):
         found = run(of, 0.4, h)
         assert found.stats.evaluations <= 4.2 * found.stats.steps
-        apart = [getattr(found.states[b], x)[-1] - getattr(exact[b], x)[-1] for b in exact for x in VECTORS]
+        apart = [
+            getattr(found.states[b], x)[-1] - getattr(exact[b], x)[-1] for b in exact for x in ("position", "velocity")
+        ]
         errors.append(np.abs(apart).max())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
     assert np.abs(newton_slopes(of, "QUAT.EM-R", 0.1)).max() < 1e-9
-
-
-VECTORS = ("position", "velocity")
 
 
 @pytest.mark.parametrize("name", [*SYSTEMS])

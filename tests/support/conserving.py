@@ -114,9 +114,9 @@ def pulled(g: Callable[[Z], Any], Z: Z, la: Any) -> Z:
 def solved(residual: Callable[[Any], Any], u: Any) -> Any:
     """A root by Newton's method with the derivatives at u, where it begins."""
     inverse = np.linalg.pinv(np.array([residual(u + 1e-30j * e).imag / 1e-30 for e in np.eye(len(u))]).T)
-    for _ in range(50):
+    for _ in range(20):
         before, u = u, u - inverse @ residual(u)
-        if np.abs(u - before).max() < 1e-15 * np.abs(u).max():
+        if np.abs(u - before).max() < 1e-13 * np.abs(u).max():
             break
     return u
 
