@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +50,6 @@ from rbdae.machine.data import Table
 from rbdae.machine.elements import evaluated, scheduled
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
-from rbdae.machine.language.source import LanguageError
 from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
