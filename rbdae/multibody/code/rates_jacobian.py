@@ -156,6 +156,7 @@ def _twin(workspace: Workspace, form: Formulation) -> Workspace:
             regular[: workspace.layout.n] = memory.regular
         known[key] = replace(made, regular=regular)
     out = Workspace(known[key], workspace.selection)
+    out.write_inputs(workspace.owned.get("inputs", ()))  # which may be others than those of the selection
     workspace.inputs_at += out.inputs_at
     out.inputs_at = workspace.inputs_at  # further places are those of both
     return out
