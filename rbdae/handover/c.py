@@ -95,14 +95,11 @@ C99 = Dialect()
 
 @final
 class Printer:
-    """The statements of one function, a `Target`. `names` are those of y, by their places; `to` says where each result
-    goes, ``out[0] =`` and so on without it."""
+    """The statements of one function, a `Target`. `names` are those of y, by their places; `to` is where results go."""
 
-    def __init__(
-        self, function: Function, names: Sequence[str], dialect: Dialect = C99, to: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, function: Function, names: Sequence[str], dialect: Dialect = C99) -> None:
         self.statements: list[str] = []
-        self._to = to or [f"out[{i}] =" for i in range(len(function.outputs))]
+        self.to = [f"out[{i}] =" for i in range(len(function.outputs))]
         self._dialect, self._guards = dialect, 0
         self.read: dict[int, str] = {}  # of y
         self._names, nodes = names, function.graph.nodes
@@ -114,7 +111,7 @@ class Printer:
 
     def left(self, results: Sequence[Expression], outputs: Sequence[int]) -> list[str]:
         """The statements for results that are no operations."""
-        return [f"{self._to[i]} {results[i].text};" for i, node in enumerate(outputs) if node in self._places]
+        return [f"{self.to[i]} {results[i].text};" for i, node in enumerate(outputs) if node in self._places]
 
     def number(self, x: float) -> Expression:
         """A constant, to the last bit."""
@@ -146,7 +143,7 @@ class Printer:
 
     def _stored(self, node: int, value: Expression) -> Expression:
         """A value, which goes to its places in the results at once: few of them wait for the end."""
-        self.statements += [f"{self._to[i]} {value.text};" for i in self._places.pop(node, ())]
+        self.statements += [f"{self.to[i]} {value.text};" for i in self._places.pop(node, ())]
         return value
 
     def guard(self, condition: Expression, wanted: bool) -> None:

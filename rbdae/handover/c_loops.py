@@ -88,12 +88,7 @@ _OF_PROJECTION = {"constraints": ("violated", _CONSTRAINTS), "correction": ("ste
 
 @final
 class Loops:
-    """Functions of a long model as text; their names begin with a prefix.
-
-    Attributes
-    ----------
-    apply : whether the model is long, and made of elements; parameters are numbers here
-    """
+    """Functions of a model as text; they `apply` if it is long, made of elements, and its parameters are numbers."""
 
     def __init__(self, handed: Handed, prefix: str) -> None:
         self._problem, self._sizes, self._prefix = handed.problem, handed.sizes, prefix
@@ -198,10 +193,10 @@ def _of_kind(prefix: str, number: int, kind: Kind, vectors: Mapping[str, Vec], i
         return f"{vector}[at[{column}] + {int(at[0]) - begin}]"
 
     outputs = [node for node, *_ in kind.results]
-    to = [f"{entry(place)} {'+=' if adds else '='}" for _, place, adds in kind.results]
     function = Function(prefix, (), kind.graph, kind.order, outputs, kind.guards, (len(outputs),))
-    printer, lines = Printer(function, (), to=to), list[str]()
-    lines += [f"const double v{k} = {entry(place)};" for k, place in kind.inputs.items()]
+    printer = Printer(function, ())
+    printer.to = [f"{entry(place)} {'+=' if adds else '='}" for _, place, adds in kind.results]
+    lines = [f"const double v{k} = {entry(place)};" for k, place in kind.inputs.items()]
     results = walk(function, printer, {k: Expression(f"v{k}") for k in kind.inputs})
     lines += printer.statements + printer.left(results, outputs)
     name, known = f"{prefix}_{number}", set(_NAMES.findall("\n".join(lines)))

@@ -78,7 +78,8 @@ class _Translated(ast.NodeTransformer):
         return FLOAT if isinstance(node, ast.Constant) and isinstance(node.value, float) else INT
 
     def _c(self, node: ast.AST) -> str:
-        return ast.unparse(self.visit(node))
+        text = ast.unparse(self.visit(node))  # what is divided is not negative
+        return text.replace(" and ", " && ").replace(" or ", " || ").replace(" // ", " / ")
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         if node.id in self._locals or node.id == "abs":
@@ -93,17 +94,8 @@ class _Translated(ast.NodeTransformer):
             return ast.BinOp(vector, ast.Add(), self.visit(at.lower))  # type: ignore[arg-type]
         return ast.Subscript(vector, self.visit(at))
 
-    def visit_FloorDiv(self, _: ast.FloorDiv) -> ast.Div:
-        return ast.Div()  # of what is not negative
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        x = self.visit(node.operand)
-        return ast.Name(f"!({ast.unparse(x)})") if isinstance(node.op, ast.Not) else ast.UnaryOp(node.op, x)
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.Name:
-        return ast.Name(
-            (" && " if isinstance(node.op, ast.And) else " || ").join(f"({self._c(x)})" for x in node.values)
-        )
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        return ast.Name(f"!({self._c(node.operand)})") if isinstance(node.op, ast.Not) else self.generic_visit(node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.Name:
         return ast.Name(f"({self._c(node.test)} ? {self._c(node.body)} : {self._c(node.orelse)})")

@@ -67,12 +67,11 @@ def form_of_index_1(form: Formulation) -> Formulation | None:
 
 
 Coded = Callable[[Elements | Recording, Shapes], Any]
-"""What is made of a part of r with its entries, such as its code."""
 
 
 class Structure(NamedTuple):
-    """The code of r with the entries of dr/dy and dr/dz, in parts that are not bound to any selection, and the
-    tables; or what else is made of these parts."""
+    """The code of r with the entries of dr/dy and dr/dz, or what else is `Coded` of its parts, not bound to any
+    selection, and the tables."""
 
     parts: list[Any]
     tables: Tables
