@@ -179,11 +179,8 @@ def function_text(name: str, function: Function, names: Sequence[str], says: str
         work = ["w"] if cut else []
         body = [f"(void){x};" for x in (*function.arguments, *"up", "out", *work) if x not in known] + body
         more, own = (f", {real} *w", f"{name}_part{k}") if cut else ("", name)
-        texts.append(
-            block(
-                f"{dialect.qualifier}int {own}({arguments}, {real} *{dialect.restrict}out{more})", [*body, "return 0;"]
-            )
-        )
+        head = f"{dialect.qualifier}int {own}({arguments}, {real} *{dialect.restrict}out{more})"
+        texts.append(block(head, [*body, "return 0;"]))
     if cut:
         calls = [f"if ((bad = {name}_part{k}({passed}))) return bad;" for k in range(len(parts))]
         head = f"{dialect.qualifier}int {name}({arguments}, {real} *{dialect.restrict}out)"

@@ -74,10 +74,9 @@ _RATES_JACOBIAN = """{{
     for (int i = 0; i < {2}; i++) v[{3} + i] = {0}_floor[i];
     if ({4}(u, t, (double *)y, {0}_head, {0}_tables, v, out)) return 1;
     for (int i = 0; i < {5}; i++)
-        for (int j = 0; j < i; j++) {{
+        for (int j = 0; j < i; j++) {{ /* column by column */
             const double x = out[{5} * i + j];
-            out[{5} * i + j] = out[{5} * j + i];
-            out[{5} * j + i] = x;
+            out[{5} * i + j] = out[{5} * j + i], out[{5} * j + i] = x;
         }}
     return 0;
 }}"""
@@ -131,7 +130,7 @@ class Loops:
         vectors = {"numbers": numbers_of(elements, of.open_numbers.values), "selection": of.numbers}
         for n, x in zip(elements.cleared, ("work", "out"), strict=True):
             calls += [f"for (int i = 0; i < {n}; i++) {x}[i] = 0.0;"] * (n > 0)
-        of_kinds = [_of_kind(prefix, k, kind, vectors, of.places_of("inputs")) for k, kind in enumerate(elements.kinds)]
+        of_kinds = [_of_kind(f"{prefix}_{k}", kind, vectors, of) for k, kind in enumerate(elements.kinds)]
         for k, first, end in elements.runs:
             calls.append(f"if ({prefix}_{k}({', '.join([*of_kinds[k][0], str(first), str(end)])})) return 1;")
         texts = [text for _, text in of_kinds]
@@ -151,30 +150,30 @@ class Loops:
             return None
         name, texts, calls, (parts, tables) = f"{self._prefix}_rhs_jacobian", list[str](), list[str](), found
         head, floor = tables.head, self._workspace.selection.rows.pivot_floor
+        floor = np.zeros(0) if floor is None else floor
         what = "Rows of the form whose solution the rates are, and their entries"
         for k, (of, twin) in enumerate(zip(parts, described[0], strict=True)):
             if isinstance(of, Recording):
                 needed = of.graph.needed([*of.guards, *of.outputs])
                 of = in_pieces(of.graph, needed, of.outputs, of.guards, of.loaded)
             texts.append(self._of_elements(f"rows{k}", ("t", "y", "yd", "u"), of, twin, what))
-            values = head[blocks.VALUES] + tables.tables[head[blocks.PARTS] + k]
-            calls.append(
-                f"{self._prefix}_rows{k}(t, v + {head[blocks.STATE]}, v + {head[blocks.RATES]}, u, v + {values})"
-            )
+            out = head[blocks.VALUES] + tables.tables[head[blocks.PARTS] + k]
+            given = f"t, v + {head[blocks.STATE]}, v + {head[blocks.RATES]}, u, v + {out}"
+            calls.append(f"{self._prefix}_rows{k}({given})")
         native: dict[Any, str] = {blocks.evaluate_parts: (rows := f"{self._prefix}_rows")}
         own = f"static int {rows}(const double *u, double t, const int *head, const int *tables, double *v)"
         texts.append(block(own, ["(void)head, (void)tables;", f"return {' || '.join(calls)};"]))
         texts += translated(blocks.rates_jacobian, self._prefix, native)
-        n_floor = 0 if floor is None else len(floor)
-        arrays = {"head": head, "tables": tables.tables, "floor": () if floor is None else floor}
+        arrays = {"head": head, "tables": tables.tables, "floor": floor}
         texts += [f"static {table('double' if x == 'floor' else 'int', f'{name}_{x}', arrays[x])}" for x in arrays]
-        first, main = head[blocks.FLOOR] + head[blocks.SOLVED] - n_floor, native[blocks.rates_jacobian]
-        body = _RATES_JACOBIAN.format(name, tables.size, n_floor, first, main, self._workspace.layout.n)
+        first, main = head[blocks.FLOOR] + head[blocks.SOLVED] - len(floor), native[blocks.rates_jacobian]
+        body = _RATES_JACOBIAN.format(name, tables.size, len(floor), first, main, self._workspace.layout.n)
         return "\n\n".join([*texts, f"{comment(says)}\n{self._head('rhs_jacobian', takes)} {body}"])
 
 
-def _of_kind(prefix: str, number: int, kind: Kind, vectors: Mapping[str, Vec], inputs: slice) -> tuple[list[str], str]:
+def _of_kind(name: str, kind: Kind, vectors: Mapping[str, Vec], of: Workspace) -> tuple[list[str], str]:
     """The arguments and the text of the function of a kind: a loop from the first to the last element of a run."""
+    inputs, prefix = of.places_of("inputs"), name.rpartition("_")[0]
     columns, tabled = dict[bytes, tuple[int, int]](), list[Any]()  # places that keep their distance share a column
 
     def entry(place: Place) -> str:
@@ -193,13 +192,13 @@ def _of_kind(prefix: str, number: int, kind: Kind, vectors: Mapping[str, Vec], i
         return f"{vector}[at[{column}] + {int(at[0]) - begin}]"
 
     outputs = [node for node, *_ in kind.results]
-    function = Function(prefix, (), kind.graph, kind.order, outputs, kind.guards, (len(outputs),))
+    function = Function(name, (), kind.graph, kind.order, outputs, kind.guards, (len(outputs),))
     printer = Printer(function, ())
     printer.to = [f"{entry(place)} {'+=' if adds else '='}" for _, place, adds in kind.results]
     lines = [f"const double v{k} = {entry(place)};" for k, place in kind.inputs.items()]
     results = walk(function, printer, {k: Expression(f"v{k}") for k in kind.inputs})
     lines += printer.statements + printer.left(results, outputs)
-    name, known = f"{prefix}_{number}", set(_NAMES.findall("\n".join(lines)))
+    known = set(_NAMES.findall("\n".join(lines)))
     given = [x for x in _ARGUMENTS if x in known]
     row = [f"const int *at = {name}_at + {len(tabled)} * e;"] * bool(tabled)
     loop = block("for (int e = first; e < end; e++)", row + lines).splitlines()

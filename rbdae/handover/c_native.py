@@ -48,21 +48,20 @@ class _Translated(ast.NodeTransformer):
         for node in statements:
             match node:
                 case ast.Expr(ast.Constant()):
-                    continue
+                    pass
                 case ast.If(test, body, orelse):
                     yield from block(f"if ({self._c(test)})", self._lines(body)).splitlines()
                     yield from block("else", self._lines(orelse)).splitlines() if orelse else ()
-                    continue
                 case ast.For(ast.Name(i), ast.Call(ast.Name(word), limits), body):
                     first, end = ["0"][len(limits) - 1 :] + [self._c(x) for x in limits]
                     self._locals[i] = INT
                     self._declared.add(i)
                     yield from ["RBDAE_EACH"] * (word == "each")
                     yield from block(f"for (int {i} = {first}; {i} < {end}; {i}++)", self._lines(body)).splitlines()
-                    continue
-                case ast.Assign([ast.Name(x)], value):
-                    self._locals.setdefault(x, self._kind(value))
-            yield f"{self._c(node)};"
+                case _:
+                    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                        self._locals.setdefault(node.targets[0].id, self._kind(node.value))
+                    yield f"{self._c(node)};"
 
     def _kind(self, node: ast.expr) -> Kind:
         match node:

@@ -98,7 +98,7 @@ def test_long_models_are_loops(form: str, tmp_path: Path) -> None:
     assert library.chain_project(ctypes.c_double(0.1), *at, ctypes.c_double(1e-14), 10) == 0
     assert np.abs(closed - p.project(0.1, y)).max() <= 1e-10
     if form == "null-space":
-        with pytest.raises(ValueError, match="too long for residual of null-space; .* kind='cvode'"):
+        with pytest.raises(ValueError, match=r"too long for residual of null-space; .* kind='cvode'"):
             p.c_source(path, kind="ida")
 
 

@@ -47,6 +47,7 @@ from rbdae.multibody.recorded.in_python import in_python
 from rbdae.multibody.recorded.recording import Recording, Run, recording_point, run
 
 Made = TypeVar("Made")
+Coded = Callable[[Elements | Recording, Shapes], Any]
 
 RATES_FROM = 12
 """Bodies from which this is as quick as code of the whole derivative, which takes seconds to record."""
@@ -64,9 +65,6 @@ def form_of_index_1(form: Formulation) -> Formulation | None:
     if type(form) is NullSpace:
         return Index1()
     return Projected1(**options) if type(form) is Projected0 else None
-
-
-Coded = Callable[[Elements | Recording, Shapes], Any]
 
 
 class Structure(NamedTuple):
