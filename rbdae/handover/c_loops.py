@@ -73,11 +73,12 @@ _RATES_JACOBIAN = """{{
     (void)p;
     for (int i = 0; i < {2}; i++) v[{3} + i] = {0}_floor[i];
     if ({4}(u, t, (double *)y, {0}_head, {0}_tables, v, out)) return 1;
-    for (int i = 0; i < {5}; i++)
-        for (int j = 0; j < i; j++) {{ /* column by column */
-            const double x = out[{5} * i + j];
-            out[{5} * i + j] = out[{5} * j + i], out[{5} * j + i] = x;
-        }}
+    for (int k = 0; k < {5}; k += 16) /* to columns, a few at a time */
+        for (int i = k; i < {5}; i++)
+            for (int j = k; j < k + 16 && j < i; j++) {{
+                const double x = out[{5} * i + j];
+                out[{5} * i + j] = out[{5} * j + i], out[{5} * j + i] = x;
+            }}
     return 0;
 }}"""
 
