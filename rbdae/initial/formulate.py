@@ -207,7 +207,7 @@ def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: 
 def _again(choices: Choices, t0: float, hold: Hold, code: Code, problem: Problem, new: Changed | System) -> Problem:
     """The system of a problem with other numbers, or another one, formulated in the same way."""
     with np.errstate(over="ignore", invalid="ignore"):
-        out = None if isinstance(new, System) else renumbered(problem, new, held=bool(hold))
+        out = None if isinstance(new, System) else renumbered(problem, new, hold)
         if out is None:
             return _formulated(new if isinstance(new, System) else new.system, choices, t0, False, hold, code)
         _refuse_start(out.interpretation, out.start)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, TypeAlias, final
+from typing import Final, TypeAlias, final
 
 import numpy as np
 
@@ -98,11 +98,10 @@ class Known:
         """The same with the positions of another motion, and unknown velocities of the least kinetic energy."""
         return self.of_least_energy(replace(self.stated(), x=placed.x, p=placed.p))
 
-    def of_least_energy(self, motion: BodyMotion, M: Mat | None = None) -> BodyMotion:
-        """The motion with other unknown velocities, those of the least kinetic energy beside all others, by the model's
-        masses or these (n, 6, 6); without the joints, body by body: M_uu v_u = -M_uk v_k. What is held has the
-        velocities of the motion, and so have bodies without joints, which move as they are told: without a given
-        angular velocity they do not turn.
+    def of_least_energy(self, motion: BodyMotion) -> BodyMotion:
+        """The motion with other unknown velocities, those of the least kinetic energy beside all others; without the
+        joints, body by body: M_uu v_u = -M_uk v_k. What is held has the velocities of the motion, and so have bodies
+        without joints, which move as they are told: without a given angular velocity they do not turn.
 
         The energy of unknown velocities v_u + d is that of v_u and d^T M_uu d / 2: of all velocities on the constraints
         those have the least energy that have the least mass-weighted distance from here.
@@ -113,7 +112,7 @@ class Known:
         v = np.where(unknown, 0.0, np.hstack([motion.xd, motion.om]))
         if not self.arms.any():  # M_uk = 0
             return motion.moving(v)
-        M = self.masses(motion.R) if M is None else M
+        M = self.masses(motion.R)
         push = np.where(unknown, np.einsum("nij,nj->ni", M, v), 0.0)
         v -= np.linalg.solve(np.where(unknown[:, :, None] & unknown[:, None, :], M, np.eye(6)), push[:, :, None])[
             ..., 0
@@ -129,16 +128,15 @@ class Known:
 
     def masses(self, R: Mat) -> Mat:
         """(n, 6, 6) mass matrices in the velocities of the origins, at rotations R (n, 3, 3)."""
-        return weighed(self.of_unit_mass(R), self.model.bodies[: self.model.n])
-
-    def of_unit_mass(self, R: Mat) -> Mat:
-        """The same of unit masses without inertia at the reference points."""
+        bodies = self.model.bodies[: self.model.n]
         T = R @ np.swapaxes(cross(np.eye(3), self.arms[:, None]), 1, 2)  # these move with xd + T om
-        out = np.empty((self.model.n, 6, 6))
-        out[:, :3, :3], out[:, :3, 3:] = np.eye(3), T
-        out[:, 3:, :3] = Tt = np.swapaxes(T, 1, 2)
-        out[:, 3:, 3:] = Tt @ T
-        return out
+        M = np.empty((self.model.n, 6, 6))
+        M[:, :3, :3], M[:, :3, 3:] = np.eye(3), T
+        M[:, 3:, :3] = Tt = np.swapaxes(T, 1, 2)
+        M[:, 3:, 3:] = Tt @ T
+        M *= bodies["mass"][:, None, None]
+        M[:, 3:, 3:] += bodies["inertia"]
+        return M
 
     def position_moves(self) -> list[Bools]:
         """The coordinates that may move to close the joints, the cheapest first: unknown positions, unknown
@@ -152,13 +150,6 @@ class Known:
         """Whether all that may move is of one kind."""
         told = self.moving[self.free]
         return len(self.position_moves()) < 2 and bool(told.all() or not told.any())
-
-
-def weighed(unit: Mat, bodies: Any) -> Mat:
-    """(n, 6, 6) mass matrices by those of unit masses and records of bodies in the order of addition."""
-    M = bodies["mass"][:, None, None] * unit
-    M[:, 3:, 3:] += bodies["inertia"]
-    return np.asarray(M)
 
 
 def turned(p: Mat, turns: Mat) -> Mat:

@@ -72,26 +72,11 @@ class Velocities:
         v0[columns], N[columns] = units[columns] * v, Vt[rank:].T
         return cls(known, joints, stated, units, G, g_t, v0, N, speed)
 
-    @cached_property
-    def before(self) -> BodyMotion:
-        """The stated motion of the reference points."""
-        return self.stated.at(self.known.arms)
-
-    @cached_property
-    def joint_matrix(self) -> Mat:
-        """The gradient of the joints of reference points, (rows, 6 n)."""
-        return self.joints.matrix(self.before)
-
     @property
     def determined(self) -> bool:
         """Whether given velocities determine all others, so that masses have no say."""
         given = self.N[(self.known.free & self.known.moving).ravel()]
         return bool(np.linalg.matrix_rank(given, tol=_FREE) == self.N.shape[1])
-
-    @cached_property
-    def of_unit_mass(self) -> Mat:
-        """`Known.of_unit_mass` at these positions."""
-        return self.known.of_unit_mass(self.stated.R)
 
     def rates(self, v: Mat) -> Vec:
         """gdot of the joints over the sizes of equations, (rows,), at velocities (n, 6) that are the stated ones where
