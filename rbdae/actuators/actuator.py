@@ -111,8 +111,8 @@ class Actuator(Block):
     @property
     def coordinate(self) -> Coordinate:
         """The coordinate along which it acts."""
-        coordinates: dict[str, Coordinate] = {each.name: each for each in self.along.coordinates()}
-        return coordinates[self.coordinate_name]
+        found: Coordinate = next(each for each in self.along.coordinates() if each.name == self.coordinate_name)
+        return found
 
     @property
     def quantities(self) -> dict[str, Quantity]:

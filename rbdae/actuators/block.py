@@ -24,17 +24,6 @@ Source: TypeAlias = "float | Callable[[float], Any] | Input | Quantity | str"
 another block. A label such as "motor.current" may stand for the quantity of a part that is added later."""
 
 
-def _no_law(self: Block, *_: Any) -> Any:
-    """Law of a class that defines no law."""
-    arguments = "t, s, z, u, p" if self.coordinate is None else "t, q, qd, s, z, u, p"
-    raise NotImplementedError(f"{type(self).__name__}: write its law(self, {arguments})")
-
-
-def _no_outputs(self: Block, *_: Any) -> Any:
-    """Outputs of a class that does not define `observe`."""
-    raise NotImplementedError(f"{type(self).__name__}: write observe(...) for its outputs {tuple(self.outputs)}")
-
-
 @attrs.frozen(eq=False, slots=False, init=False, repr=False)
 class Block(AbstractForce):
     """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p), defined by subclasses::
@@ -78,9 +67,6 @@ class Block(AbstractForce):
     parameters: ClassVar[Mapping[str, float]] = MappingProxyType({})
     units: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
-    law: ClassVar[Any] = _no_law
-    observe: ClassVar[Any] = _no_outputs
-
     start: Mapping[str, float]
     sources: Mapping[str, Any]
     values: Mapping[str, float]
@@ -89,7 +75,11 @@ class Block(AbstractForce):
         owner = self._owner_of(name)
         if name is not None:
             _check.name("force", name, ())
-        check_names(owner, self.own_names(), self.inputs, self.parameters)
+        own = self.own_names()
+        check_number_names(owner, (*own, *self.parameters))
+        for key in own:
+            if own.count(key) > 1 or (key in self.inputs and key in self.parameters):
+                raise ValueError(f"{owner}: two of its quantities and parameters are called {key!r}; rename one")
         keywords = {*self.inputs, *self.parameters}
         for key in values:
             if key not in keywords:
@@ -135,6 +125,13 @@ class Block(AbstractForce):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         return self.quantity(name)
 
+    def law(self, *_: Any, **__: Any) -> Any:
+        arguments = "t, s, z, u, p" if self.coordinate is None else "t, q, qd, s, z, u, p"
+        raise NotImplementedError(f"{type(self).__name__}: write its law(self, {arguments})")
+
+    def observe(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__}: write observe(...) for its outputs {tuple(self.outputs)}")
+
     # ------------------------------------------------------------ facts
 
     def _owner_of(self, name: str | None) -> str:
@@ -149,11 +146,6 @@ class Block(AbstractForce):
     def coordinate(self) -> Coordinate | None:
         """None: a block has no force."""
         return None
-
-    @property
-    def n_states(self) -> int:
-        """Number of differential states."""
-        return len(self.states)
 
     @property
     def unknown_names(self) -> tuple[str, ...]:
@@ -205,14 +197,14 @@ class Block(AbstractForce):
     ) -> Any:
         """The arguments of `law` and `observe`; `motion` is (q, qd) if there is a coordinate, `constants` are the
         values of its parameters."""
-        k = self.n_states
+        k = len(self.states)
         s, z = self._values(self.states, unknowns[:k]), self._values(self.algebraic, unknowns[k:])
         u, p = self._values(self.inputs, inputs), self._values(self.values, constants)
         return (t, s, z, u, p) if motion is None else (t, *motion, s, z, u, p)
 
     def results(self, found: Any) -> tuple[Any, list[Any], list[Any]]:
         """Effort, sdot and g from the result of `law`."""
-        n, m = self.n_states, len(self.algebraic)
+        n, m = len(self.states), len(self.algebraic)
         owner = self._owner_of(self.name)
         if found is None:
             raise ValueError(f"{owner}: its law returns nothing; end it with return ...")
@@ -235,18 +227,12 @@ class Block(AbstractForce):
             f"got {_check.show(found)}"
         )
 
-    @property
-    def observed_names(self) -> tuple[str, ...]:
-        """Names of the outputs that `observed` returns."""
-        return tuple(self.outputs)
-
     def observed(self, arguments: Any, observe: Callable[..., Any] | None = None) -> dict[str, Any]:
         """The outputs by name; `observe` replaces its own."""
         if not self.outputs:
             return {}
-        values = _sequence(
-            self._owner_of(self.name), "observe", (observe or self.observe)(*arguments), len(self.outputs)
-        )
+        values = (observe or self.observe)(*arguments)
+        values = _sequence(self._owner_of(self.name), "observe", values, len(self.outputs))
         return dict(zip(self.outputs, values, strict=True))
 
     @staticmethod
@@ -264,14 +250,6 @@ def given_mapping(owner: str, what: str, value: Any) -> dict[str, Any]:
             f'{owner}: {what} must be a mapping by name, got {_check.show(value)}; pass e.g. {{"name": 1.0}}'
         )
     return dict(value)
-
-
-def check_names(owner: str, own: Sequence[str], inputs: Sequence[str], parameters: Mapping[str, float]) -> None:
-    """Refuse names that are not attributes, and duplicates."""
-    check_number_names(owner, (*own, *parameters))
-    for key in own:
-        if own.count(key) > 1 or (key in inputs and key in parameters):
-            raise ValueError(f"{owner}: two of its quantities and parameters are called {key!r}; rename one")
 
 
 def contents(block: Any) -> str:

@@ -106,9 +106,8 @@ class Evaluation:
     def _coordinate(self, motion: Motion) -> Any:
         if motion not in self._known:
             indices = [12 * b + i for b in motion.bodies for i in range(12)]
-            self._known[motion] = motion.coordinate.at(
-                [self._Z[i] for i in indices] + [self._rates[i] for i in indices]
-            )
+            x = [part[i] for part in (self._Z, self._rates) for i in indices]
+            self._known[motion] = motion.coordinate.at(x)
         return self._known[motion]
 
     def motion(self, motion: Motion) -> tuple[Any, Any]:
@@ -151,11 +150,6 @@ class Evaluation:
         if name in block.unknown_names:
             return self._s[self._of.unknowns[block][block.unknown_names.index(name)]]
         return self._input(block, name) if name in block.inputs else self.outputs(block)[name]
-
-    def along(self, block: Block, name: str) -> Any:
-        """An actuator's ``"effort"``, or the ``"value"`` or ``"rate"`` of its coordinate."""
-        motion = self._own_motion(block)
-        return self.results(block)[0] if motion is None or name == "effort" else motion[name == "rate"]
 
     def arguments(self, block: Block) -> Any:
         """The arguments of a block's law."""
@@ -242,6 +236,11 @@ class Network:
         places = self.bodies.index(a), self.bodies.index(b)
         self._motions[key] = Motion(coordinate.referred(a.reference, b.reference), places, turn)
 
+    @property
+    def name(self) -> str:
+        """The names of its blocks."""
+        return " and ".join(str(block.name) for block in self.blocks)
+
     # ------------------------------------------------------------ on numbers of any kind
 
     def element(self) -> StateElement:
@@ -300,18 +299,18 @@ class Network:
     @cached_property
     def _values(self) -> tuple[list[tuple[Block, str]], Recorded]:
         """Values of all blocks as keys (block, name), and a law that computes them."""
-        own_keys = [(b, name) for b in self.blocks for name in (*b.observed_names, *b.unknown_names, *b.inputs)]
+        own = [(b, name) for b in self.blocks for name in (*b.unknown_names, *b.inputs)]
+        own += [(b, name) for b in self.blocks if not isinstance(b, Sampled) for name in b.outputs]
         acting = [block for block in self.blocks if block.coordinate is not None]
-        along = [(block, name) for block in acting for name in ("effort", "value", "rate")]
 
         def law(evaluation: Evaluation, out: Any) -> None:
-            for k, key in enumerate(own_keys):
+            for k, key in enumerate(own):
                 out[k] = evaluation.value(*key)
-            for k, key in enumerate(along, len(own_keys)):
-                out[k] = evaluation.along(*key)
+            for k, block in enumerate(acting, len(own)):
+                out[k] = evaluation.results(block)[0]
 
         n_in = 24 * len(self.bodies) + len(self.names) + len(self.inputs)
-        owner, keys = " and ".join(str(block.name) for block in self.blocks), [*own_keys, *along]
+        owner, keys = self.name, [*own, *((block, "effort") for block in acting)]
         return keys, Recorded(owner, [*self.users.values()], lambda users: self._filling(users, law), n_in, len(keys))
 
     def values_at(self, t: Vec, x: Mat) -> dict[tuple[Block, str], Vec]:
@@ -403,7 +402,7 @@ def _reads_position(block: Block) -> bool:
     if block.coordinate is None or block.coordinate.shape != "angle":
         return False
     n = len(block.unknown_names) + len(block.inputs)
-    size = 1 + block.n_states + len(block.algebraic) + len(block.outputs)
+    size = 1 + len(block.states) + len(block.algebraic) + len(block.outputs)
     constants = [float(at_point(value)) for value in block.values.values()]
 
     def fill(users: Users) -> Filling:
@@ -431,4 +430,4 @@ def elements_of(
         for element in force.elements():
             yield force.name or "", element, force.bodies
     for network in networks(forces, joints):
-        yield " and ".join(str(block.name) for block in network.blocks), network.element(), tuple(network.bodies)
+        yield network.name, network.element(), tuple(network.bodies)

@@ -103,14 +103,6 @@ class Sampled(Block):
         held = {key: Input(f"{name}.{key}", value) for key, value in self.first.items()}
         return twin(self, name=name, held=MappingProxyType(held))
 
-    @property
-    def observed_names(self) -> tuple[str, ...]:
-        """Empty: its outputs are inputs of the system."""
-        return ()
-
-    def observed(self, arguments: Any, observe: Any = None) -> dict[str, Any]:
-        return {}
-
     def sampled(self, t: float, inputs: Sequence[float], memory: Any) -> tuple[list[float], Any]:
         """Outputs and memory after a sample at t. Raises ValueError and TypeError, by name and time, for results that
         are not finite numbers."""

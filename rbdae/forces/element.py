@@ -100,9 +100,9 @@ class StateElement:
     ----------
     function : callable
         Fills (F, sdot), 12 n + k numbers; F . Zdot is the power of the natural forces.
-    jacobian : callable, float or None
+    jacobian : callable or None
         Of a function that is called and makes floats of its arguments; all others have their own derivatives. Fills
-        d(F, sdot)/d(Z, Zdot, s, u) by rows, out.reshape(12 n + k, 24 n + k + m), or the step of central differences.
+        d(F, sdot)/d(Z, Zdot, s, u) by rows, out.reshape(12 n + k, 24 n + k + m).
     names : tuple of str
         Of the states, k different ones; labels put the force's name before them: "damper-1.s".
     start : (k,) array
@@ -121,7 +121,7 @@ class StateElement:
     """
 
     function: Callable[[float, Vec, Vec], None]
-    jacobian: Callable[[float, Vec, Vec], None] | float | None = None
+    jacobian: Callable[[float, Vec, Vec], None] | None = None
     names: tuple[str, ...] = ()
     start: Vec = field(default_factory=lambda: np.zeros(0))
     algebraic: int = 0

@@ -127,22 +127,18 @@ class Motor(AbstractJointForce):
         return (along(*self.acts_along(), load=self.torque or self.force or NONE),)
 
 
-def _joint_with_one(joint: AbstractJoint, force: Any = None, field: Any = None) -> AbstractJoint:
-    """The joint, which has one coordinate of this kind."""
-    coordinate_of(describe_force(type(force).__name__, joint, force.name), joint, None, force.unit)
-    return joint
-
-
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class AbstractAxisSpring(AbstractJointForce):
     """A spring, a damper and a load along the angle or the displacement of a joint."""
 
     unit: ClassVar[str]
 
-    joint: AbstractJoint = attrs.field(converter=_joint_with_one)
     inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
     stiffness: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
     damping: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        self.acts_along()  # refuses joints without such a coordinate, or with several
 
     def acts_along(self) -> tuple[Coordinate]:
         return (coordinate_of(self._owner, self.joint, None, self.unit),)

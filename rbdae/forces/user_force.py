@@ -61,10 +61,8 @@ class UserForce(AbstractForce):
         Plain Python, recorded if it is arithmetic (`rbdae.laws`); one that numba has compiled, from its source.
     jacobian : callable, optional
         The derivatives of `force`, where it is called: a recorded force has exact ones, and so has
-        one that is called without a Jacobian (`rbdae.laws`), unless it makes floats of its arguments.
-    difference_step : float, optional
-        Instead of `jacobian`: central differences with this step in every natural coordinate and rate (m, 1, m/s, 1/s),
-        96 evaluations of the force for each Jacobian, with an error of the order of the step squared.
+        one that is called without a Jacobian (`rbdae.laws`), unless it makes floats of its arguments; then
+        `rbdae.forces.CalledBack` has differences.
     potential : callable, optional
         V (J).
     """
@@ -75,7 +73,6 @@ class UserForce(AbstractForce):
     other: Body | None
     force: Function
     jacobian: Function | None
-    difference_step: float | None
     potential: Function | None
 
     def __init__(
@@ -84,7 +81,6 @@ class UserForce(AbstractForce):
         force: Function,
         jacobian: Function | None = None,
         *,
-        difference_step: float | None = None,
         potential: Function | None = None,
         name: str | None = None,
     ) -> None:
@@ -98,11 +94,7 @@ class UserForce(AbstractForce):
         for what, function in (("force", force), ("jacobian", jacobian), ("potential", potential)):
             if what == "force" or function is not None:
                 _check.takes(owner, what, function, "t", "x", "out")
-        if difference_step is not None:
-            difference_step = _check.positive(owner, "difference_step", difference_step, "give e.g. 1e-6")
-            if jacobian is not None:
-                raise ValueError(f"{owner}: it has a jacobian and a difference_step; leave one out")
-        self.__attrs_init__(first, second, force, jacobian, difference_step, potential, name=name)
+        self.__attrs_init__(first, second, force, jacobian, potential, name=name)
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -111,4 +103,4 @@ class UserForce(AbstractForce):
 
     def elements(self) -> tuple[AnyElement, ...]:
         jacobian = None if self.jacobian is None else Composed([self.jacobian], _by_rows)
-        return (StateElement(self.force, jacobian or self.difference_step, potential=self.potential),)
+        return (StateElement(self.force, jacobian, potential=self.potential),)

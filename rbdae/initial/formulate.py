@@ -291,10 +291,18 @@ def check_choices(
     chart = CHARTS[rotation]
     speed = chosen_velocity(form, chart, velocity)
     _check.one_of("value of redundant", redundant, ("error", "minimum-norm"))
-    _check_reference(reference, chart)
+    _check.one_of("reference", reference, ("space", "start"))
+    if reference == "start" and not chart.centre:
+        others = ", ".join(c.name for c in CHARTS.values() if c.centre)
+        raise ValueError(
+            f"reference='start' centres charts that have a singular set: {others}; {chart.name} has none, leave it out"
+        )
     if wrong := misfit(form, chart, speed, [name for name, value in options.items() if value is not None]):
         raise ValueError(wrong)
-    return Choices(form, chart, speed, _kind(speed, chart), redundant == "minimum-norm", reference)
+    kind = SPATIAL if speed == "spatial" else ANGULAR
+    if speed not in ("spatial", "angular") and chart.coordinate_velocities is not None:
+        kind = KINDS[chart.coordinate_velocities]  # momenta are conjugate to the rates of the coordinates
+    return Choices(form, chart, speed, kind, redundant == "minimum-norm", reference)
 
 
 def _with_options(formulation: str | Formulation, options: Mapping[str, Any]) -> Formulation:
@@ -316,25 +324,6 @@ def _with_options(formulation: str | Formulation, options: Mapping[str, Any]) ->
             )
         own[name] = form.checked(name, value, "formulate")
     return replace(form, **own)
-
-
-def _check_reference(reference: str, chart: Chart) -> None:
-    """Only charts with a singular set have a centre."""
-    _check.one_of("reference", reference, ("space", "start"))
-    if reference == "start" and not chart.centre:
-        centred = ", ".join(c.name for c in CHARTS.values() if c.centre)
-        raise ValueError(
-            f"reference='start' centres charts that have a singular set: {centred}; {chart.name} has none, leave it out"
-        )
-
-
-def _kind(velocity: str, chart: Chart) -> VelocityKind:
-    """Momenta are conjugate to the rates of the coordinates."""
-    if velocity == "spatial":
-        return SPATIAL
-    if velocity == "angular" or chart.coordinate_velocities is None:
-        return ANGULAR
-    return KINDS[chart.coordinate_velocities]
 
 
 def _code_of(value: str) -> Code:

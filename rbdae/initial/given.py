@@ -20,7 +20,7 @@ from rbdae.body import INITIAL_VALUES
 from rbdae.joints.primitives import Coincidence, Combination, Distance, Dot1, Dot2
 from rbdae.multibody.system.bodies import BodyMotion
 from rbdae.multibody.system.model import Model
-from rbdae.problem.start import Assembly, Change
+from rbdae.problem.start import Change
 
 Hold: TypeAlias = Sequence[str | tuple[str, str]]
 
@@ -202,41 +202,7 @@ def listed(changes: tuple[Change, ...]) -> str:
     return "; ".join(map(str, changes[:_SHOWN])) + more
 
 
-def report(
-    model: Model,
-    before: BodyMotion,
-    motion: BodyMotion,
-    gaps: tuple[float, float],
-    steps: int,
-    redundant: tuple[str, ...],
-    changes: tuple[Change, ...],
-    why: str,
-) -> Assembly:
-    """The report of what has moved from a motion of the reference points to another one; `gaps` are the largest of
-    g and of gdot where the search began; `why` given values had to change."""
-    return Assembly(
-        names=model.names,
-        position=motion.x,
-        orientation=motion.p,
-        velocity=motion.xd,
-        angular_velocity=motion.om,
-        moved=_distances(before.x, motion.x),
-        turned=_distances(before.p, motion.p),
-        velocity_change=_distances(before.xd, motion.xd),
-        spin_change=_distances(before.om, motion.om),
-        gap=gaps[0],
-        steps=steps,
-        given=tuple(
-            body.given if body.pivot is None else ("position", "velocity", *body.given) for body in model.system.bodies
-        ),
-        rate_gap=gaps[1],
-        redundant=redundant,
-        changes=changes,
-        disagreement=why,
-    )
-
-
-def _distances(x: Mat, y: Mat) -> Vec:
+def distances(x: Mat, y: Mat) -> Vec:
     """The distances between vectors (n, 3), or the angles of the rotations between unit quaternions (n, 4)."""
     if y is x:
         return np.zeros(len(x))
@@ -251,7 +217,7 @@ def changes_of(model: Model, given: BodyMotion, used: BodyMotion) -> tuple[Chang
     scales = model.scales
     units = max(scales.length, 1e-6 * scales.reach), 1.0, scales.rate * scales.length, scales.rate
     before, after = (given.x, given.p, given.xd, given.om), (used.x, used.p, used.xd, used.om)
-    sizes = [_distances(old, new) for old, new in zip(before, after, strict=True)]
+    sizes = [distances(old, new) for old, new in zip(before, after, strict=True)]
     return tuple(
         Change(body.name, what, getattr(body, what), after[i][k].copy(), float(sizes[i][k]))
         for k, body in enumerate(model.system.bodies)

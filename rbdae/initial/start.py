@@ -35,8 +35,8 @@ from rbdae.initial.given import (
     Known,
     changes_of,
     disagreement,
+    distances,
     listed,
-    report,
     turned,
 )
 from rbdae.initial.joints import EXACT, Joints, largest
@@ -120,7 +120,26 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
             f"inconsistent initial values: constraint violation {gaps[0]:.3g} in positions, {gaps[1]:.3g} in "
             f"velocities (SI units); {why}; {listed(changes)}; {REMEDY}"
         )
-    assembly = report(model, before, motion, gaps, search.steps, names, changes, why)
+    assembly = Assembly(
+        names=model.names,
+        position=motion.x,
+        orientation=motion.p,
+        velocity=motion.xd,
+        angular_velocity=motion.om,
+        moved=distances(before.x, motion.x),
+        turned=distances(before.p, motion.p),
+        velocity_change=distances(before.xd, motion.xd),
+        spin_change=distances(before.om, motion.om),
+        gap=gaps[0],
+        steps=search.steps,
+        given=tuple(
+            body.given if body.pivot is None else ("position", "velocity", *body.given) for body in model.system.bodies
+        ),
+        rate_gap=gaps[1],
+        redundant=names,
+        changes=changes,
+        disagreement=why,
+    )
     return ConsistentState(motion, assembly, rows, joints)
 
 
@@ -186,7 +205,7 @@ class _Search:
         known, placed = self.known, here.at(-self.known.arms)
         velocities = Velocities.of(known, self.joints, replace(known.stated(), x=placed.x, p=placed.p))
         self._velocities = velocities
-        return velocities.nearest(known.masses(placed.R)).at(known.arms)
+        return velocities.nearest().at(known.arms)
 
     def _nearest_positions(self, motion: BodyMotion) -> BodyMotion:
         """The nearest positions on the constraints, by the sparse projection."""
@@ -440,6 +459,8 @@ def _shortened(merit: Merit, here: _Place, step: Mat, change: Vec) -> tuple[_Pla
 
 def _solved(merit: Merit, here: BodyMotion, G: Mat, rhs: Vec, moves: Sequence[Bools], moved: Mat | float = 0.0) -> Mat:
     """d (n, 6) with G d = rhs in the sense of least squares and the least mass-weighted size of d + `moved`."""
+    from scipy.linalg import block_diag  # a slow import, which consistent values do not need
+
     M = merit.known.masses(here.R)
     scale = np.linalg.norm((G * merit.units).reshape(len(G), -1), axis=1)
     scale = np.maximum(scale, _FLAT * largest(scale))
@@ -448,20 +469,12 @@ def _solved(merit: Merit, here: BodyMotion, G: Mat, rhs: Vec, moves: Sequence[Bo
     bases, before = [], []
     for some in moves:  # z = L^T d of each kind, with M = L L^T
         L = np.linalg.cholesky(np.where(some[:, :, None] & some[:, None, :], M, np.eye(6)))
-        bases.append(_block_diagonal(np.swapaxes(np.linalg.inv(L), 1, 2))[:, some.ravel()])
+        bases.append(block_diag(*np.swapaxes(np.linalg.inv(L), 1, 2))[:, some.ravel()])
         before.append(np.einsum("nji,nj->ni", L, np.where(some, moved, 0.0))[some])
     groups = [G @ basis for basis in bases]
     rest = rhs + sum(A @ z for A, z in zip(groups, before, strict=True))
     found = zip(bases, _least(groups, rest), before, strict=True)
     return np.asarray(sum(basis @ (z - old) for basis, z, old in found)).reshape(-1, 6)
-
-
-def _block_diagonal(blocks: Mat) -> Mat:
-    """The matrix (6 n, 6 n) of n blocks."""
-    n = len(blocks)
-    out = np.zeros((n, 6, n, 6))
-    out[np.arange(n), :, np.arange(n)] = blocks
-    return out.reshape(6 * n, 6 * n)
 
 
 def _way_out(here: BodyMotion, moves: Sequence[Bools], merit: Merit) -> Mat | None:

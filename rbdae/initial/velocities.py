@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple, final
+from typing import Final, final
 
 import numpy as np
 
@@ -97,43 +97,26 @@ class Velocities:
         """The stated velocities, (n, 6)."""
         return np.hstack([self.stated.xd, self.stated.om])
 
-    @cached_property
-    def _aims(self) -> list[_Aim]:
-        """What is brought near to what, one after the other; masses have no say in what the next one may still move."""
-        known, jointed, told, N = self.known, self.known.jointed, self._told, self.N
+    def nearest(self) -> BodyMotion:
+        """The motion of the origins that changes given velocities the least, in the mass metric."""
+        known, told, v, N = self.known, self._told, self.v0, self.N
         given, unknown = known.free & known.moving & ~known.held, known.free & ~known.moving
-        out = []
-        for to, which in ((told, given), (told, unknown & known.held), (np.where(jointed, 0.0, told), known.free)):
+        M, at_rest = known.masses(self.stated.R), np.where(known.jointed, 0.0, told)
+        # masses have no say in what the next of these may still move
+        for to, which in ((told, given), (told, unknown & known.held), (at_rest, known.free)):
             if N.shape[1] and which.any():
                 _, s, Vt = np.linalg.svd(N[which.ravel()])
                 rank = int(np.count_nonzero(s > _FREE))
-                out.append(_Aim(to, which, self.units[:, None] * (N @ Vt[:rank].T)))
+                v = _nearest(v, to, which, self.units[:, None] * (N @ Vt[:rank].T), M)
                 N = N @ Vt[rank:].T
-        return out
-
-    def nearest(self, M: Mat) -> BodyMotion:
-        """The motion of the origins that changes given velocities the least, by mass matrices (n, 6, 6)."""
-        known, told, v = self.known, self._told, self.v0
-        for aim in self._aims:
-            v = _nearest(v, aim, M)
         v = v.reshape(told.shape)
         rest = np.where(known.jointed & ~known.moving, 0.0, told)
         near = np.abs(v - rest) <= _EXACT * self.speed * self.units.reshape(told.shape)
         return self.stated.moving(np.where(near, rest, v))
 
 
-class _Aim(NamedTuple):
-    """Entries `which` (n, 6) that are brought near to those of `to` by a in v + N a, N (6 n, freedoms): they differ for
-    all a."""
-
-    to: Mat
-    which: Bools
-    N: Mat
-
-
-def _nearest(v: Vec, aim: _Aim, M: Mat) -> Vec:
-    """v + N a whose entries are the nearest in the mass metric M (n, 6, 6)."""
-    to, which, N = aim
+def _nearest(v: Vec, to: Mat, which: Bools, N: Mat, M: Mat) -> Vec:
+    """v + N a, whose entries `which` (n, 6) are the nearest to those of `to` in the mass metric M (n, 6, 6)."""
     n = len(to)
     Lt = np.swapaxes(np.linalg.cholesky(np.where(which[:, :, None] & which[:, None, :], M, np.eye(6))), 1, 2)
     A = (Lt @ np.where(which[..., None], N.reshape(n, 6, -1), 0.0)).reshape(6 * n, -1)

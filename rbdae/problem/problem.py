@@ -806,8 +806,9 @@ def array_for(out: Any, shape: tuple[int, ...]) -> Any:
     """`out` for a result of this shape, or a fresh array for None; raises ValueError for one that does not fit."""
     if out is None:
         return np.empty(shape)
+    given = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
     if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.writeable:
-        raise ValueError(f"out must be a writable float64 array of shape {shape}, got {_describe(out)}")
+        raise ValueError(f"out must be a writable float64 array of shape {shape}, got {given}")
     if out.ndim == 1 and not (out.flags.c_contiguous and out.flags.aligned):
         raise ValueError("out must be contiguous and aligned; give a copy")
     return out
@@ -825,12 +826,6 @@ def filled(out: Mat | None, shape: tuple[int, int], fill: Callable[[Mat], None])
         fill(fresh := np.empty(shape))
         result[:] = fresh
     return result
-
-
-def _describe(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype} of shape {value.shape}"
-    return type(value).__name__
 
 
 # ------------------------------------------------------------ observables of the table

@@ -73,7 +73,7 @@ _POSITIVE = frozenset({"mass", "radius", "velocity", "exponent", "floor"})
 _NOT_NEGATIVE = frozenset(
     {"mu", "length", "stiffness", "damping", "rotational_stiffness", "rotational_damping", "coefficient"}
 )
-_NOT_OF_FORCES = frozenset({"rest", "difference_step", "axis_b", "restitution", "impact_velocity"})
+_NOT_OF_FORCES = frozenset({"rest", "axis_b", "restitution", "impact_velocity"})
 
 
 @final
