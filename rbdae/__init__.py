@@ -12,9 +12,9 @@ from rbdae import joints as joints
 from rbdae import models as models
 from rbdae import rotations as rotations
 from rbdae._version import __version__ as __version__
-from rbdae.actuators.actuator import Actuator as Actuator
-from rbdae.actuators.actuator import Points as Points
+from rbdae.actuators.block import Actuator as Actuator
 from rbdae.actuators.block import Block as Block
+from rbdae.actuators.block import Points as Points
 from rbdae.actuators.block import block as block
 from rbdae.actuators.sampled import Sampled as Sampled
 from rbdae.initial.formulate import assemble as assemble

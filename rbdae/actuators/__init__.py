@@ -3,10 +3,10 @@
 `rbdae.Actuator`, `rbdae.Block`, `rbdae.block` and `rbdae.Sampled` are for your own equations.
 """
 
-from rbdae.actuators.actuator import Actuator as Actuator
-from rbdae.actuators.actuator import Points as Points
+from rbdae.actuators.block import Actuator as Actuator
 from rbdae.actuators.block import Block as Block
 from rbdae.actuators.block import FunctionBlock as FunctionBlock
+from rbdae.actuators.block import Points as Points
 from rbdae.actuators.block import block as block
 from rbdae.actuators.library import PD as PD
 from rbdae.actuators.library import PI as PI

@@ -19,8 +19,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, at_point
-from rbdae.actuators.actuator import Actuator
-from rbdae.actuators.block import Block, is_number, readable
+from rbdae.actuators.block import Actuator, Block, is_number, readable
 from rbdae.actuators.sampled import Sampled
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce

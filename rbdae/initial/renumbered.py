@@ -16,8 +16,7 @@ from rbdae.actuators.block import Block
 from rbdae.body import Body
 from rbdae.initial.given import Hold, Known
 from rbdae.initial.joints import Joints
-from rbdae.initial.start import LARGEST, consistent_state
-from rbdae.initial.velocities import Velocities
+from rbdae.initial.start import LARGEST, Velocities, consistent_state
 from rbdae.joints.base import AbstractJoint
 from rbdae.multibody.choices.selection import KeptRows, Selection
 from rbdae.multibody.choices.states import write

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from rbdae._arrays import ArrayLike, cross
-from rbdae.forces.bushing import Bushing
+from rbdae.forces.springs import Bushing
 from rbdae.joints import Spherical
 from rbdae.system import System
 

@@ -8,8 +8,7 @@ from typing import final
 import numpy as np
 
 from rbdae import _check
-from rbdae.actuators.actuator import Actuator
-from rbdae.actuators.block import Block
+from rbdae.actuators.block import Actuator, Block
 from rbdae.actuators.network import Network, networks
 from rbdae.multibody.system.model import Model
 from rbdae.problem.quantities import Units

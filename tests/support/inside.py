@@ -57,7 +57,7 @@ from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import odex
 from rbdae.machine.pieces import in_pieces
-from rbdae.models.pendulum import CV_GRAVITY
+from rbdae.models.pendulums import CV_GRAVITY
 from rbdae.multibody.choices import selection, velocity_selection
 from rbdae.multibody.choices.row_selection import redundant_rows, strength
 from rbdae.multibody.choices.selection import KeptRows

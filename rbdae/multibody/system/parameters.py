@@ -21,8 +21,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec, varied
 from rbdae._frozen import field_names, twin
-from rbdae.actuators.actuator import Points
-from rbdae.actuators.block import Block
+from rbdae.actuators.block import Block, Points
 from rbdae.body import Body, check_inertia
 from rbdae.forces.motion_law import Load
 from rbdae.joints.base import AbstractJoint
