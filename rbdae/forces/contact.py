@@ -21,15 +21,13 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec, cross
 from rbdae.forces.base import AbstractPairForce, Symbol
-from rbdae.forces.element import AnyElement, along
+from rbdae.forces.element import AnyElement, along, law_of, of_numbers
 from rbdae.forces.friction import VELOCITY, friction_over
 from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of
-from rbdae.forces.motion_law import law_of, of_numbers
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.frames import perpendicular
 from rbdae.laws.numbers import choice
-from rbdae.quantities.coordinate import Coordinate
-from rbdae.quantities.forms import direction, point
+from rbdae.quantities.coordinate import Coordinate, direction, point
 
 # ---------------------------------------------------------------- what presses
 

@@ -12,9 +12,8 @@ import attrs
 import numpy as np
 
 from rbdae import _check
-from rbdae.forces.element import AnyElement, Element, UnderReaction, along
+from rbdae.forces.element import AnyElement, Element, Load, UnderReaction, along, of_numbers, time_function
 from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of, describe_force, describe_joint
-from rbdae.forces.motion_law import Load, of_numbers, time_function
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.coordinate import Coordinate

@@ -10,8 +10,7 @@ import attrs
 from rbdae import _check
 from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractForce, Symbol, law_along
-from rbdae.forces.element import AnyElement, along
-from rbdae.forces.motion_law import NONE, Load, load
+from rbdae.forces.element import NONE, AnyElement, Load, along, load
 from rbdae.inputs import Input
 from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.coordinate import Coordinate

@@ -10,9 +10,8 @@ import attrs
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.forces.base import AbstractBodyForce, Symbol
-from rbdae.forces.element import AnyElement, Element
-from rbdae.forces.motion_law import Load, time_function
-from rbdae.quantities.forms import axes, point
+from rbdae.forces.element import AnyElement, Element, Load, time_function
+from rbdae.quantities.coordinate import axes, point
 
 Frame: TypeAlias = Literal["space", "body"]
 

@@ -28,7 +28,7 @@ from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.symbolic import opened
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.laws.law import Derived, Recorded
-from rbdae.quantities.forms import referred
+from rbdae.quantities.coordinate import referred
 
 
 def _forms_at(products: Sequence[Any], e: Any, Z: Mat) -> Any:

@@ -12,12 +12,10 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import checked_orientation, principal
 from rbdae.forces.base import AbstractPairForce, Symbol, law_along
-from rbdae.forces.element import AnyElement, Element, along
-from rbdae.forces.motion_law import NONE, Load
+from rbdae.forces.element import NONE, AnyElement, Element, Load, along
 from rbdae.inputs import Input
 from rbdae.joints.primitives import Coincidence
-from rbdae.quantities.coordinate import Coordinate, distance
-from rbdae.quantities.forms import axes
+from rbdae.quantities.coordinate import Coordinate, axes, distance
 from rbdae.rotations.vectors import rotation_matrices
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Any, Final, final
 
 from rbdae.models.andrews import andrews as andrews
 from rbdae.models.arm6 import arm6 as arm6
-from rbdae.models.bricard import bricard as bricard
-from rbdae.models.flyball_governor import flyball_governor as flyball_governor
+from rbdae.models.iftomm import bricard as bricard
+from rbdae.models.iftomm import flyball_governor as flyball_governor
+from rbdae.models.iftomm import n_four_bar as n_four_bar
 from rbdae.models.linked_bodies import linked_bodies as linked_bodies
-from rbdae.models.n_four_bar import n_four_bar as n_four_bar
 from rbdae.models.pendulums import chain as chain
 from rbdae.models.pendulums import cv_pendulum as cv_pendulum
 from rbdae.models.pendulums import double_pendulum as double_pendulum

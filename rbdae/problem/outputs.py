@@ -22,8 +22,7 @@ from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.in_python import Recordings
 from rbdae.multibody.recorded.recording import MOST_NODES, Point, Recording, Run, run
 from rbdae.problem.driven import Inputs, places_of, present
-from rbdae.problem.formulas import Formulas
-from rbdae.problem.measures import Found
+from rbdae.problem.measures import Formulas, Found
 from rbdae.problem.owners import Owner, Owners
 from rbdae.quantities.quantity import Quantity
 

@@ -11,8 +11,8 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.body import INITIAL_VALUES
 from rbdae.multibody.elements.rhs_elements import rates_by_numpy
-from rbdae.problem.formulas import GROUND
 from rbdae.problem.interpretation import Interpretation
+from rbdae.problem.measures import GROUND
 
 _UNITS = {"position": "m", "orientation": "rad", "velocity": "m/s", "angular_velocity": "rad/s"}
 

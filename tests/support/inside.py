@@ -23,7 +23,7 @@ from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
 from rbdae.cli import write_states
 from rbdae.conserving import SCHEMES
-from rbdae.forces.motion_law import of_one_displacement
+from rbdae.forces.element import of_one_displacement
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
 from rbdae.formulations.base import Derivative

@@ -27,7 +27,7 @@ from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.records import BODY, DRIVE, FRICTION, POINT, PRIMITIVE
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.multibody.system.bodies import BodyMotion, body_rows, renumbered
-from rbdae.quantities.forms import referred
+from rbdae.quantities.coordinate import referred
 from rbdae.system import System
 
 

@@ -23,7 +23,7 @@ from rbdae._arrays import Vec, varied
 from rbdae._frozen import field_names, twin
 from rbdae.actuators.block import Block, Points
 from rbdae.body import Body, check_inertia
-from rbdae.forces.motion_law import Load
+from rbdae.forces.element import Load
 from rbdae.joints.base import AbstractJoint
 from rbdae.system import System
 
