@@ -15,8 +15,8 @@ from rbdae._version import __version__ as __version__
 from rbdae.actuators.block import Actuator as Actuator
 from rbdae.actuators.block import Block as Block
 from rbdae.actuators.block import Points as Points
+from rbdae.actuators.block import Sampled as Sampled
 from rbdae.actuators.block import block as block
-from rbdae.actuators.sampled import Sampled as Sampled
 from rbdae.initial.formulate import assemble as assemble
 from rbdae.initial.formulate import formulate as formulate
 from rbdae.initial.given import InitialValuesWarning as InitialValuesWarning

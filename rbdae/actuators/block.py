@@ -1,18 +1,19 @@
 """`Block` and `block`: a user's equations with states, algebraic unknowns and inputs, coupled to a mechanism;
-`Actuator`: a torque or force along a coordinate by them."""
+`Actuator`: a torque or force along a coordinate by them. `Sampled`: a controller that runs at
+fixed times and holds its outputs in between."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeAlias, final
+from typing import Any, ClassVar, Self, TypeAlias, final
 
 import attrs
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec, is_varied
-from rbdae._frozen import fill
+from rbdae._frozen import fill, twin
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement
@@ -123,7 +124,6 @@ class Block(AbstractForce):
         )
 
     def __getattr__(self, name: str) -> Quantity:
-        """A quantity as an attribute, such as ``motor.current``."""
         if name.startswith("_") or name not in self.own_names():
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         return self.quantity(name)
@@ -164,7 +164,6 @@ class Block(AbstractForce):
         return {name: Quantity(self, name, self._unit(name)) for name in self.own_names()}
 
     def _unit(self, name: str) -> str:
-        """The unit of a quantity; "" if unknown."""
         unit = self.units.get(name, f"={name}" if name in self.inputs else "")
         if not unit.startswith("="):
             return unit
@@ -240,7 +239,6 @@ class Block(AbstractForce):
 
     @staticmethod
     def _values(names: Iterable[str], values: Iterable[Any]) -> Any:
-        """Numbers by name and in order."""
         return named_numbers(tuple(names))(*values)
 
 
@@ -281,7 +279,6 @@ def readable(owner: str, what: str, source: Quantity) -> Quantity:
 
 
 def _sequence(owner: str, what: str, value: Any, n: int) -> list[Any]:
-    """n numbers of any kind."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1):
@@ -294,7 +291,6 @@ def _sequence(owner: str, what: str, value: Any, n: int) -> list[Any]:
 
 
 def _source(owner: str, what: str, value: Any) -> Any:
-    """The source of an input, checked."""
     if isinstance(value, Quantity):
         return readable(owner, what, value)
     if isinstance(value, Input) or (isinstance(value, str) and "." in value):
@@ -386,7 +382,6 @@ block = FunctionBlock
 
 
 def _another_body(b: Body, points: Any = None, field: Any = None) -> Body:
-    """The second body; checks both."""
     for side, body in (("a", points.a), ("b", b)):
         if not isinstance(body, Body):
             raise TypeError(f"Points: {side} must be a body, got {_check.show(body)}")
@@ -487,3 +482,118 @@ class Actuator(Block):
         """Its own quantities, and the coordinate, its rate, the torque or force, and the power."""
         derived = of_coordinates(self, (self.coordinate,))
         return {**{name: each for name, each in derived.items() if each.aspect != "acceleration"}, **super().quantities}
+
+
+@final
+@attrs.frozen(eq=False, slots=False, init=False, repr=False)
+class Sampled(Block):
+    """A controller with period T: at t = k T it reads its inputs and sets its outputs, held until the next sample::
+
+        control = system.add_block(
+            rbdae.Sampled(
+                1e-3,
+                lambda t, u, m: (-40.0 * u.angle - 2.0 * u.rate,),
+                inputs={"angle": pin.angle, "rate": pin.rate},
+                outputs=("torque",),
+                name="control",
+            )
+        )
+        system.add_force(rbdae.actuators.Source(pin, effort=control.torque))
+
+    The solver stops at each k T, k = 0, 1, ..., in the run, and starts again with the new outputs: no step crosses a
+    jump. The law is plain Python, called once per sample; it may call anything.
+
+    Parameters
+    ----------
+    period : float
+        T, s.
+    law : function (t, u, m)
+        Returns the outputs as a sequence in order, or (outputs, memory), where memory is a mapping with names of
+        `memory` that the next call gets as m. u and m have their numbers by name and in order.
+    outputs : names
+        Quantities of this block, for other blocks and actuators.
+    inputs : mapping
+        Names, and numbers, functions of time, inputs of the system or quantities.
+    memory : mapping
+        Names and values before the first sample. Each run begins with these values.
+    start : mapping
+        The outputs before the first sample, by default 0.
+    name : str, optional
+    """
+
+    default_name: ClassVar = "sampled"
+
+    period: float = attrs.field(init=False)
+    memory: Mapping[str, float] = attrs.field(init=False)
+    function: Callable[..., Any] = attrs.field(init=False)
+    first: Mapping[str, float] = attrs.field(init=False)
+    held: Mapping[str, Input] = attrs.field(init=False)
+
+    def __init__(
+        self,
+        period: float,
+        law: Callable[..., Any],
+        outputs: Sequence[str],
+        *,
+        inputs: Mapping[str, Any] | None = None,
+        memory: Mapping[str, float] | None = None,
+        start: Mapping[str, float] | None = None,
+        name: str | None = None,
+    ) -> None:
+        owner = self._owner_of(name)
+        _check.takes(owner, "law", law, "t", "u", "m")
+        names = tuple(_check.names(f"{owner}: outputs", [outputs] if isinstance(outputs, str) else outputs))
+        if not all(names) or not names:
+            raise ValueError(
+                f"{owner}: it has no outputs, got {_check.show(outputs)}; name one, e.g. outputs=('torque',)"
+            )
+        read, start = given_mapping(owner, "inputs", inputs), given_mapping(owner, "start", start)
+        for key in start:
+            if key not in names:
+                raise _check.unknown(f"output of {owner}", key, names)
+        self._set(
+            period=_check.positive(owner, "period", period, "give e.g. 1e-3 s"),
+            inputs=tuple(read),
+            outputs=names,
+            memory=MappingProxyType(
+                {k: _check.number(owner, k, v) for k, v in given_mapping(owner, "memory", memory).items()}
+            ),
+            function=law,
+            first=MappingProxyType({k: _check.number(owner, k, start.get(k, 0.0)) for k in names}),
+            held=MappingProxyType({}),
+        )
+        super().__init__(name=name, **read)
+
+    def law(self, *_: Any) -> Any:
+        return []
+
+    def bound(self, name: str, ground: Body) -> Self:
+        """The same block with a name, and with inputs of the system for its outputs."""
+        held = {key: Input(f"{name}.{key}", value) for key, value in self.first.items()}
+        return twin(self, name=name, held=MappingProxyType(held))
+
+    def sampled(self, t: float, inputs: Sequence[float], memory: Any) -> tuple[list[float], Any]:
+        """Outputs and memory after a sample at t. Raises ValueError and TypeError, by name and time, for results that
+        are not finite numbers."""
+        owner = f"{self._owner_of(self.name)} at t = {t:g}"
+        u = self._values(self.inputs, inputs)
+        outputs = self.function(t, u, memory)
+        new = memory
+        if self.memory and isinstance(outputs, tuple) and len(outputs) == 2 and isinstance(outputs[1], Mapping):
+            outputs, new_memory = outputs
+            for key in new_memory:
+                if key not in self.memory:
+                    raise _check.unknown(f"memory of {owner}", key, self.memory)
+            new = memory._replace(**{k: _check.number(owner, k, v) for k, v in new_memory.items()})
+        values = list(outputs.values()) if isinstance(outputs, Mapping) else outputs
+        numbers = values if isinstance(values, (list, tuple)) or hasattr(values, "__len__") else [values]
+        if len(numbers) != len(self.outputs):
+            raise ValueError(
+                f"{owner}: its law returns {len(numbers)} outputs, and it has {len(self.outputs)}: "
+                f"{', '.join(self.outputs)}; return one number for each"
+            )
+        return [_check.number(owner, k, v) for k, v in zip(self.outputs, numbers, strict=True)], new
+
+    def first_memory(self) -> Any:
+        """The memory before the first sample."""
+        return self._values(tuple(self.memory), list(self.memory.values()))

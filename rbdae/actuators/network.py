@@ -19,8 +19,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, at_point
-from rbdae.actuators.block import Actuator, Block, is_number, readable
-from rbdae.actuators.sampled import Sampled
+from rbdae.actuators.block import Actuator, Block, Sampled, is_number, readable
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, Composed, StateElement
@@ -122,7 +121,6 @@ class Evaluation:
         return self._coordinate(motion)[2]
 
     def _constants(self, block: Block) -> dict[str, Any]:
-        """A block's constants by name, from x or from the block."""
         if not len(self._p):
             return {name: float(np.real(value)) for name, value in block.constants.items()}
         return {name: self._p[self._of.places[f"{block.name}.{name}"]] for name in block.constants}
@@ -359,7 +357,6 @@ def networks(forces: Iterable[AbstractForce], joints: Iterable[Any]) -> list[Net
 
 
 def _join(group: dict[Block, list[Block]], one: Block, other: Block) -> None:
-    """Merge the groups of two blocks."""
     if group[one] is not group[other]:
         group[one] += group[other]
         for each in group[other]:
@@ -391,7 +388,6 @@ def _coordinate(owner: Any, source: Quantity) -> Coordinate:
 
 
 def _placed(coordinate: Coordinate, bodies: Sequence[Body]) -> float:
-    """A coordinate of two bodies where the user placed them."""
     Z = [part.real for body in bodies for part in (body.position, body.rotation.T.reshape(9))]
     return float(coordinate.at(np.concatenate([*Z, np.zeros(24)]))[0])
 
@@ -423,10 +419,10 @@ def _reads_position(block: Block) -> bool:
 
 def elements_of(
     forces: Sequence[AbstractForce], joints: Sequence[Any]
-) -> Iterator[tuple[str, AnyElement, tuple[Body, ...]]]:
-    """All elements of a system with the name of their force and their bodies; networks last."""
+) -> Iterator[tuple[AbstractForce | Network, AnyElement, tuple[Body, ...]]]:
+    """All elements of a system with their force and their bodies; networks last."""
     for force in forces:
         for element in force.elements():
-            yield force.name or "", element, force.bodies
+            yield force, element, force.bodies
     for network in networks(forces, joints):
-        yield network.name, network.element(), tuple(network.bodies)
+        yield network, network.element(), tuple(network.bodies)

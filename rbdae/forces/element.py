@@ -184,7 +184,6 @@ def load(owner: str, what: str, value: object, of: Coordinate, inputs: Any) -> L
 
 
 def _takes(function: object, n: int) -> bool:
-    """Whether a function takes n arguments, as far as its signature says."""
     try:
         _check.takes("", "", function, *"x" * n)
     except TypeError:

@@ -131,7 +131,6 @@ def _normal(normal: Any, force: Any = None, field: Any = None) -> Load | str:
 
 
 def _slides_along(coordinate: str | None, force: Any = None, field: Any = None) -> tuple[str, ...]:
-    """The names of the coordinates along which the surfaces slide."""
     joint = force.joint
     slides = tuple(each.name for each in joint.coordinates() if each.unit == "m")
     if coordinate is None and len(slides) == 2:
@@ -240,12 +239,10 @@ class Coulomb(AbstractJointForce):
 
 @of_numbers
 def _along(s: Any, v: Any, mu: Any, v0: Any, radius: Any, N: Any) -> tuple[Any]:
-    """The law on one coordinate."""
     return (-mu * N * radius * np.tanh(radius * v[0] / v0),)
 
 
 @of_numbers
 def _in_a_plane(s: Any, v: Any, mu: Any, v0: Any, radius: Any, N: Any) -> tuple[Any, Any]:
-    """The law on two displacements."""
     f = -mu * N * friction_over([v[0], v[1]], v0)
     return f * v[0], f * v[1]

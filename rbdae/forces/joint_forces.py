@@ -64,7 +64,6 @@ def describe_joint(joint: Any) -> str:
 
 
 def _load(value: Any, motor: Any = None, field: Any = None) -> Load | None:
-    """A torque or force, if it is given, along a coordinate of its kind."""
     if value is None:
         return None
     of = coordinate_of(motor._owner, motor.joint, motor.coordinate, "rad" if field.name == "torque" else "m")

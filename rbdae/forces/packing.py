@@ -32,7 +32,6 @@ from rbdae.quantities.coordinate import referred
 
 
 def _forms_at(products: Sequence[Any], e: Any, Z: Mat) -> Any:
-    """The forms of an element at the natural coordinates Z (2, 12) of its bodies."""
     z = Z.reshape(8, 3)
     return forms(e, products, z, 0.0 * z)[0]
 
@@ -177,7 +176,6 @@ def pack(
 
 
 def _extend(row: Any, what: str, known: list[Any], new: Sequence[Any], several: str = "") -> None:
-    """Add what an element has of a list, and say in its record where."""
     row[f"first_{what}"], row[f"n_{several or what + 's'}"] = len(known), len(new)
     known += new
 
@@ -270,7 +268,6 @@ class _Packing:
             row["potential"] = potential.address
 
     def add_along(self, row: Any, name: str, element: Element) -> None:
-        """A law along quantities."""
         owner, given = f"force {name!r}", element.load
         row["shaping"], row["forms"] = kb.SHAPES[element.shape], len(element.products)
         row["holonomic"], row["sign"], row["level"] = element.holonomic, element.sign, element.level
@@ -301,7 +298,6 @@ class _Packing:
         return self.functions[-1]
 
     def _add_law(self, row: Any, law: Any, slopes: Any, n_in: int, n_out: int) -> None:
-        """A law and its Jacobian, if it has one, in the record of their element."""
         force = self._added(law, n_in, n_out)
         force.slope = None if slopes is None else self._added(slopes, n_in, n_in * n_out)
         row["force"] = force.address
@@ -337,7 +333,6 @@ class _Packing:
         return s
 
     def packed(self, rows: Any, scalar: Any) -> Packed:
-        """The arrays of all elements."""
         constants = np.zeros(len(self.constants), dtype=of_scalars(kb.CONSTANT, scalar))
         constants["value"] = [value for _, value in self.constants]
         starts, algebraic = zip(*self.states.values(), strict=True) if self.states else ((), ())

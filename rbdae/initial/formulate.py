@@ -185,7 +185,6 @@ def _checked_system(owner: str, system: object) -> System:
 
 
 def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: Hold, code: Code) -> Problem:
-    """From a system to its model, the state at the start, settings and selection there, and the problem."""
     model = compile_system(system, choices.formulation.kind == "ode", t0)
     state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
@@ -306,7 +305,6 @@ def check_choices(
 
 
 def _with_options(formulation: str | Formulation, options: Mapping[str, Any]) -> Formulation:
-    """The value of a formulation; options are for one that is given by its name."""
     form = formulation if isinstance(formulation, Formulation) else named(formulation)
     own = {}
     for name, value in options.items():
@@ -378,7 +376,6 @@ def _independent_velocities(model: Model, state: ConsistentState, spatial: bool)
 
 
 def _sparse_velocities(model: Model, state: ConsistentState, spatial: bool) -> IndependentVelocities:
-    """The same of a large system, whose matrix is sparse."""
     measure, joints = metric(model), state.joints
     gradients = joints.gradients(state.motion)
     if spatial:

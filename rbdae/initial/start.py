@@ -211,7 +211,6 @@ class _Search:
         return velocities.nearest().at(known.arms)
 
     def _nearest_positions(self, motion: BodyMotion) -> BodyMotion:
-        """The nearest positions on the constraints, by the sparse projection."""
         motion, steps = self.joints.nearest_positions(motion)
         self.steps += steps
         return motion
@@ -275,7 +274,6 @@ class Sides:
         return np.asarray(R[:, 0] @ np.swapaxes(R[:, 1], 1, 2))
 
     def _cosines(self, here: BodyMotion) -> Vec:
-        """The cosines of the angles between directions."""
         if not self._opposite:
             return np.zeros(0)
         return np.asarray(np.einsum("ki,kij,kj->k", self._a, self._relative(here), self._b))
@@ -612,7 +610,6 @@ class Velocities:
 
     @cached_property
     def _told(self) -> Mat:
-        """The stated velocities, (n, 6)."""
         return np.hstack([self.stated.xd, self.stated.om])
 
     def nearest(self) -> BodyMotion:

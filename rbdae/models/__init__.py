@@ -11,11 +11,11 @@ from rbdae.models.arm6 import arm6 as arm6
 from rbdae.models.iftomm import bricard as bricard
 from rbdae.models.iftomm import flyball_governor as flyball_governor
 from rbdae.models.iftomm import n_four_bar as n_four_bar
-from rbdae.models.linked_bodies import linked_bodies as linked_bodies
 from rbdae.models.pendulums import chain as chain
 from rbdae.models.pendulums import cv_pendulum as cv_pendulum
 from rbdae.models.pendulums import double_pendulum as double_pendulum
 from rbdae.models.pendulums import driven_pendulum as driven_pendulum
+from rbdae.models.pendulums import linked_bodies as linked_bodies
 from rbdae.models.pendulums import pendulum as pendulum
 from rbdae.models.quick_return_shaper import quick_return_shaper as quick_return_shaper
 from rbdae.models.slider_crank import planar_slider_crank as planar_slider_crank

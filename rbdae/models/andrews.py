@@ -84,6 +84,5 @@ def _at(point: Point) -> tuple[float, float, float]:
 
 
 def _along(point: Point, angle: float, arm: Point) -> Point:
-    """The end of an arm turned by an angle."""
     c, s = math.cos(angle), math.sin(angle)
     return point[0] + c * arm[0] - s * arm[1], point[1] + s * arm[0] + c * arm[1]

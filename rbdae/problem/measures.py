@@ -16,9 +16,8 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec, cross
 from rbdae._frozen import ByName
-from rbdae.actuators.block import Block
+from rbdae.actuators.block import Block, Sampled
 from rbdae.actuators.network import Network
-from rbdae.actuators.sampled import Sampled
 from rbdae.graph.derivatives import tangents
 from rbdae.graph.functions import select
 from rbdae.graph.in_python import InPython
@@ -152,7 +151,6 @@ class Formulas:
         return F[:3], cross(self._directors(owner.bodies[1]), F[3:].reshape(3, 3)).sum(axis=0)
 
     def _effort(self, owner: Owner, name: str) -> Any:
-        """The torque or force on the second body along a coordinate."""
         coordinate = owner.coordinates[name]
         along, turning = self._direction(owner, coordinate), coordinate.shape == "angle"
         out, torque = self._on_second(owner)
@@ -164,7 +162,6 @@ class Formulas:
         return sum((self._blocks[block, "effort"] for block, of in owner.blocks if of == name), along @ out)
 
     def _direction(self, owner: Owner, coordinate: Coordinate) -> Any:
-        """The direction of a torque or force along a coordinate, in space."""
         if coordinate.axis is not None:
             return coordinate.axis @ self._directors(owner.bodies[coordinate.side])
         line = self._point(owner, 1, coordinate.at_b) - self._point(owner, 0, coordinate.at_a)
@@ -178,11 +175,9 @@ class Formulas:
         return z[:3] + arm @ z[3:].reshape(3, 3)
 
     def _moment(self, owner: Owner) -> Any:
-        """The torque on b of what acts along a joint without coordinates, in the frame of a."""
         return self._directors(owner.bodies[0]) @ self._on_second(owner)[1]
 
     def _normal(self, owner: Owner) -> Any:
-        """The normal force of friction under a reaction."""
         frictions = self._model.frictions
         (k,) = np.flatnonzero(np.isin(frictions["element"], owner.elements))
         return self._friction[len(frictions) + k]
@@ -349,7 +344,6 @@ class Measures:
         return column[0] if self._single else column.copy()  # contiguous
 
     def _part(self, part: int) -> Mat:
-        """What a kernel gives, (m, numbers)."""
         if part not in self._parts:
             view, t, y, size = self._view, self._t, self._y, self._view.recorded.sizes[part]
             if part == _LOADS:

@@ -50,7 +50,6 @@ class Tangents:
         return out[:n], out[n:].reshape(self._shape)
 
     def _check(self, problem: Any, owner: Owner, quantity: Quantity) -> None:
-        """Refuse what has no derivative here."""
         label = f"{owner.name}.{quantity.name}"
         if quantity.aspect == "acceleration" and problem.kind != "ode":
             raise ValueError(
@@ -67,7 +66,6 @@ class Tangents:
             raise ValueError(f"outputs: {label} has no derivative here; leave it out, or take its coordinates")
 
     def _recorded(self, point: Point) -> tuple[Recording, None]:
-        """The quantities and their derivatives, recorded at a point."""
         workspace, model = self._workspace, self._workspace.model
         n = workspace.layout.n
         pulls = any(each.aspect in ("effort", "power") for _, each in self._found)

@@ -111,7 +111,6 @@ class Assembly:
 
 
 def _shown(values: Vec) -> str:
-    """Numbers to six digits, without those of rounding."""
     small = 1e-9 * max(1.0, float(np.max(np.abs(values))))
     return f"({', '.join(f'{0.0 if abs(x) < small else x:.6g}' for x in values)})"
 

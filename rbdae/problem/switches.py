@@ -117,8 +117,8 @@ class AbstractSwitch(ABC):
 
 @final
 class VelocitySwitch(AbstractSwitch):
-    """Due where a column of T = [G; S]^-1 [0; I] has grown twofold since S was selected: a mechanism can leave the region
-    in which its constant S is good. Positions and velocities stay; nu are other numbers for them."""
+    """Due where a column of T = [G; S]^-1 [0; I] has grown twofold since S was selected: a mechanism can leave the
+    region in which its constant S is good. Positions and velocities stay; nu are other numbers for them."""
 
     kernel = growth
     _last: tuple[float, bytes, Any] = (np.nan, b"", None)
@@ -311,7 +311,6 @@ def refuse_friction(view: Interpretation, t: float, y: Vec) -> None:
 
 
 def _names(model: Model) -> list[tuple[str, str]]:
-    """The name of each friction and of its joint."""
     elements = ((force, element) for force in model.system.forces for element in force.elements())
     reactions = ((force, getattr(element, "reaction", None)) for force, element in elements)
     return [(str(force.name), str(reaction.joint.name)) for force, reaction in reactions if reaction is not None]

@@ -259,7 +259,8 @@ def _pack_forces(
     friction = of_scalars(FRICTION, scalar)
     frictions: list[Any] = []
     elements: list[tuple[str, Element | StateElement, tuple[int, ...]]] = []
-    for name, element, bodies in elements_of(system.forces, system.joints):
+    for force, element, bodies in elements_of(system.forces, system.joints):
+        name = force.name or ""
         a, b = [*(number[id(body)] for body in bodies), ground, ground][:2]
         if isinstance(element, Element) and element.reaction is not None:
             frictions.append(_friction_row(name, element.reaction, len(elements), packed, friction))

@@ -1,5 +1,9 @@
-"""Drives of the angle or displacement of a joint with an axis, and between two points: of their distance, or of the
-vector from one to the other."""
+"""Drives: joints whose right-hand side is a prescribed function of time (rheonomic constraints).
+
+They are added with `System.add_joint`; their reactions are the driving forces and torques. What they prescribe is a
+`rbdae.motion.Law`, one input of the system, three for s, s', s'', or a law (t, u) that reads u.name of `inputs`, a
+mapping of names to inputs of the system; its time derivatives are exact.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,8 @@ from rbdae.motion import Law, Motion, motion_of
 from rbdae.quantities.coordinate import Coordinate, angle, displacement, distance
 from rbdae.quantities.quantity import Quantity
 
+__all__ = ["DrivenRod", "PointMotion", "PrescribedAngle", "PrescribedDisplacement"]
+
 
 @attrs.frozen(eq=False, init=False, kw_only=True)
 class AbstractJointDrive(AbstractJoint):
@@ -34,7 +40,6 @@ class AbstractJointDrive(AbstractJoint):
     def _drive(
         self, joint: AbstractAxialJoint, law: Law, name: str | None, inputs: Mapping[str, Input] | None
     ) -> dict[str, Any]:
-        """Fields for the constructor."""
         kind = type(self).__name__
         if not isinstance(joint, AbstractAxialJoint):
             raise TypeError(
