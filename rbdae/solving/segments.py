@@ -122,6 +122,7 @@ def run_segments(
         for times, states in zip(outcome.t_events, outcome.y_events, strict=True):
             states[times == t] = here.y0
         request = segment.rest(t, outcome.next_step)
+    events.over()
     return _joined(outcomes), parts
 
 
