@@ -1,6 +1,6 @@
-"""`Block` and `block`: a user's equations with states, algebraic unknowns and inputs, coupled to a mechanism;
-`Actuator`: a torque or force along a coordinate by them. `Sampled`: a controller that runs at
-fixed times and holds its outputs in between."""
+"""`Block` and `block`: a user's equations with states, algebraic unknowns and inputs, coupled to a mechanism.
+`Actuator`: a torque or force along a coordinate by them. `Sampled`: a controller that runs at fixed times and holds its
+outputs in between."""
 
 from __future__ import annotations
 

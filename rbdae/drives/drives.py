@@ -1,9 +1,4 @@
-"""Drives: joints whose right-hand side is a prescribed function of time (rheonomic constraints).
-
-They are added with `System.add_joint`; their reactions are the driving forces and torques. What they prescribe is a
-`rbdae.motion.Law`, one input of the system, three for s, s', s'', or a law (t, u) that reads u.name of `inputs`, a
-mapping of names to inputs of the system; its time derivatives are exact.
-"""
+"""Drives of the angle or displacement of a joint with an axis, and of the distance or vector between two points."""
 
 from __future__ import annotations
 
@@ -23,8 +18,6 @@ from rbdae.kernels.constraints.drives import ANGLE, LENGTH, OFFSET
 from rbdae.motion import Law, Motion, motion_of
 from rbdae.quantities.coordinate import Coordinate, angle, displacement, distance
 from rbdae.quantities.quantity import Quantity
-
-__all__ = ["DrivenRod", "PointMotion", "PrescribedAngle", "PrescribedDisplacement"]
 
 
 @attrs.frozen(eq=False, init=False, kw_only=True)
