@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 import rbdae
 from rbdae.models import andrews, arm6, chain, quick_return_shaper
-from tests.handover.test_c import computes_the_same
+from tests.handover.test_c import built, computes_the_same
 from tests.handover.test_casadi import jacobian
 from tests.handover.test_readings import driven_four_bar
 
@@ -94,3 +95,27 @@ def test_a_called_law_is_refused_by_name_with_the_remedy(door: str, tmp_path: Pa
     system.add_force(rbdae.forces.Motor(system.joints[0], torque=law, name="odd motor"))
     with pytest.raises(ValueError, match=r"calls Python: .*'odd motor'.*write laws with arithmetic.*problem\.laws"):
         DOORS[door](rbdae.formulate(system, "null-space"), tmp_path / "x")
+
+
+@pytest.mark.parametrize("form", ["index-3", "hiller-anantharaman", "null-space"])
+def test_radau5(form: str, tmp_path: Path) -> None:
+    """FCN, JAC and MAS are those of `with_constant_mass`, in the order of the classes."""
+    problem = rbdae.formulate(driven_four_bar(), form)
+    library, mass = built(problem.c_source(tmp_path / "m.c", kind="radau5"), "-O0"), problem.with_constant_mass()
+    n, order = mass.n, np.argsort(mass.variable_index, kind="stable")
+    size, one, bad, t = ctypes.c_int(n), ctypes.c_int(1), ctypes.c_int(0), ctypes.c_double(0.2)
+    by = ctypes.byref
+
+    def double(name: str) -> Any:
+        return np.array((ctypes.c_double * n).in_dll(library, name))
+
+    u = mass.u0 + 1e-2 * np.random.default_rng(4).standard_normal(n)
+    z, f, slopes, diagonal = u[order], np.full(n, np.nan), np.full((n, n), np.nan), np.full(n, np.nan)
+    library.m_fcn(by(size), by(t), z.ctypes, f.ctypes, z.ctypes, by(bad))
+    library.m_jac(by(size), by(t), z.ctypes, slopes.ctypes, by(size), z.ctypes, by(bad))
+    library.m_mas(by(size), diagonal.ctypes, by(one), z.ctypes, by(bad))
+    close(f, mass.f(0.2, u)[order], 1e-13)
+    close(slopes.T, mass.jacobian(0.2, u)[np.ix_(order, order)], 1e-13)
+    assert (diagonal == mass.diagonal[order]).all() and (double("m_z0") == mass.u0[order]).all() and bad.value == 0
+    classes = [(mass.variable_index == k).sum() for k in (1, 2, 3)]
+    assert [*(ctypes.c_int * 3).in_dll(library, "m_classes")] == classes
