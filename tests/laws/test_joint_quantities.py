@@ -359,7 +359,7 @@ EVENTS = {
 def _event_values(problem: Any, labels: Any, t: float, y: Vec) -> tuple[Vec, bool]:
     """What events of these quantities are zeros of, and whether that is machine code."""
     events = [rbdae.Event(label, crossing=0.0) for label in labels]
-    group = EventGroup(problem.interpretation, events, 1.0)
+    group = EventGroup.begun(problem.interpretation, events, 1.0)
     return group.at(t, y)[: len(labels)], group.machine is not None
 
 
