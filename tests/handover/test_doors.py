@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,37 +11,31 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae.models import andrews, arm6, chain, quick_return_shaper
+from tests.handover.mechanisms import MECHANISMS
 from tests.handover.test_c import built, computes_the_same
 from tests.handover.test_casadi import jacobian
 from tests.handover.test_readings import driven_four_bar
 
 jax.config.update("jax_enable_x64", True)
 
-MECHANISMS = {
-    "shaper": quick_return_shaper,
-    "andrews": andrews,
-    "four_bar": partial(driven_four_bar, redundant=True),
-    "arm": arm6,
-    "chain": chain,
-}
-FORMS = {"shaper": "index-2", "andrews": "index-1", "four_bar": "null-space", "arm": "index-1", "chain": "index-3"}
-ALL = [(name, form) for name in MECHANISMS for form in ("index-3", "index-2", "index-1", "ggl", "null-space")]
+MODELS = {name: model for name, (model, _) in MECHANISMS.items()} | {"chain": rbdae.models.chain}
+FORMS = {"shaper": "index-2", "andrews": "index-1", "four-bar": "null-space", "arm6": "index-1", "chain": "index-3"}
+ALL = [(name, form) for name in MODELS for form in ("index-3", "index-2", "index-1", "ggl", "null-space")]
 CASES = [*FORMS.items(), *(pytest.param(*case, marks=pytest.mark.nightly) for case in ALL if case not in FORMS.items())]
 
 
-def formulated(name: str, form: str, **options: Any) -> rbdae.Problem:
-    return rbdae.formulate(MECHANISMS[name](**options), form, redundant="minimum-norm")
+def formulated(name: str, form: str) -> rbdae.Problem:
+    return rbdae.formulate(MODELS[name](), form, redundant="minimum-norm")
 
 
 @pytest.mark.parametrize(("name", "form"), CASES)
 def test_c(name: str, form: str, tmp_path: Path) -> None:
-    computes_the_same(formulated(name, form), tmp_path / f"{name}.c", "-O0")
+    computes_the_same(formulated(name, form), tmp_path / "m.c", "-O0")
 
 
 @pytest.mark.nightly
 def test_a_long_chain_in_c(tmp_path: Path) -> None:
-    computes_the_same(formulated("chain", "index-3", n=100), tmp_path / "chain.c", "-O0")
+    computes_the_same(rbdae.formulate(MECHANISMS["chain"][0](), "index-3"), tmp_path / "m.c", "-O0")
 
 
 def at(problem: rbdae.Problem) -> tuple[tuple[Any, ...], Any, Any, str]:
