@@ -18,6 +18,7 @@ from rbdae.handover.recorded import Handed, TooLong
 KINDS: Mapping[str, tuple[str, ...]] = {
     "ida": ("residual", "jacobian"),
     "cvode": ("rhs", "rhs_jacobian"),
+    "radau5": ("residual", "jacobian", "radau5"),
     "plain": ("residual", "jacobian", "rhs", "rhs_jacobian", "energy", "quantities", "project"),
 }
 """What there is for a solver of a kind."""
@@ -128,6 +129,9 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
         if name == "project":
             parts += _project(handed, prefix)
             continue
+        if name == "radau5":
+            parts += _radau5(problem.with_constant_mass(), prefix)
+            continue
         try:
             text, pattern = loops.function(name, _SAYS[name]) if loops.apply else None, None
             if text is None:
@@ -173,3 +177,65 @@ def write(problem: Any, path: str | Path, kind: str, parameters: bool | Sequence
     path = Path(path)
     path.write_text(source(Handed(problem, parameters), path.stem, functions_of(problem, kind)))
     return path
+
+
+_RADAU5 = """/* A z' = f(x, z) of RADAU5: FCN, JAC with MLJAC = N, MAS with IMAS = 1, MLMAS = MUMAS = 0. z0 is {0}_z0,
+   {0}_classes are IWORK(5), (6), (7), and y[i] is z[{0}_place[i]]. rpar: inputs, then parameters. Where a guard does
+   not hold, results are NaN and ipar is -1. */
+static void {0}_of_z(const double *z, double *y, double *yd) {{
+    for (int i = 0; i < {0}_N; i++) y[i] = z[{0}_place[i]];
+    for (int i = 0; i < {0}_N; i++) yd[i] = {0}_rate[i] < 0 ? 0.0 : z[{0}_rate[i]];
+}}
+
+void {0}_fcn(const int *n, const double *x, const double *z, double *f, const double *rpar, int *ipar) {{
+    double y[{0}_N], yd[{0}_N], out[{0}_N];
+    {0}_of_z(z, y, yd);
+    const int bad = *n != {0}_Z || {0}_residual(*x, y, yd, rpar, rpar + {0}_INPUTS, out);
+    for (int i = 0; i < {0}_N; i++) {{
+        f[{0}_row[i]] = bad ? NAN : {0}_sign[i] * out[i];
+        if ({0}_rate[i] >= 0) f[{0}_place[i]] = yd[i];
+    }}
+    if (bad) *ipar = -1;
+}}
+
+void {0}_jac(const int *n, const double *x, const double *z, double *df, const int *ldf, const double *rpar,
+{1} int *ipar) {{
+    double y[{0}_N], yd[{0}_N], by_y[{0}_jacobian_NNZ], by_both[{0}_jacobian_NNZ];
+    {0}_of_z(z, y, yd);
+    const int bad = {0}_jacobian(*x, y, yd, 0.0, rpar, rpar + {0}_INPUTS, by_y)
+                    || {0}_jacobian(*x, y, yd, 1.0, rpar, rpar + {0}_INPUTS, by_both);
+    for (int k = 0; k < *n * *n; k++) df[*ldf * (k / *n) + k % *n] = bad ? NAN : 0.0;
+    if (bad) *ipar = -1;
+    for (int j = 0; j < {0}_N && !bad; j++) {{
+        double *to_y = df + *ldf * {0}_place[j], *to_rate = {0}_rate[j] < 0 ? 0 : df + *ldf * {0}_rate[j];
+        if (to_rate) to_rate[{0}_place[j]] = 1.0;
+        for (RBDAE_INDEX k = {0}_jacobian_pointers[j]; k < {0}_jacobian_pointers[j + 1]; k++) {{
+            const int i = {0}_jacobian_rows[k];
+            to_y[{0}_row[i]] = {0}_sign[i] * by_y[k];
+            if (to_rate) to_rate[{0}_row[i]] = {0}_sign[i] * (by_both[k] - by_y[k]);
+        }}
+    }}
+}}
+
+void {0}_mas(const int *n, double *am, const int *lmas, const double *rpar, int *ipar) {{
+    (void)rpar, (void)ipar;
+    for (int i = 0; i < *n; i++) am[*lmas * i] = {0}_mass[i];
+}}"""
+
+
+def _radau5(form: Any, prefix: str) -> list[str]:
+    """Tables and functions of a `rbdae.ConstantMass`, its unknowns z in the order of their classes."""
+    order = np.argsort(form.variable_index, kind="stable")
+    rank, rate = np.argsort(order), np.full(form.problem.n, -1)
+    rate[form._rates] = rank[form.w]
+    tables = {
+        "mass": form.diagonal[order],
+        "classes": np.bincount(form.variable_index, minlength=4)[1:],
+        "place": rank[form._places],
+        "rate": rate,  # the place in z, -1 where it is not there
+        "row": rank[form._rows],
+        "sign": form._signs if len(form._rates) else -np.ones(form.problem.n),
+    }
+    written = [table("int", f"{prefix}_{what}", numbers) for what, numbers in tables.items()]
+    start, text = table("double", f"{prefix}_z0", form.u0[order]), _RADAU5.format(prefix, " " * (13 + len(prefix)))
+    return [f"enum {{ {prefix}_Z = {form.n} }};", start, *written, text]

@@ -46,7 +46,8 @@ class JaxModel(Model):
             for x, size in self._sizes(function).items():
                 if vectors[x].shape != (size,):
                     raise ValueError(f"{name}: {x} must have the shape {(size,)}, got {vectors[x].shape}")
-            results = values(function, operations, t=t, **{x: [*v] for x, v in vectors.items()})
+            apart = {x: [v[k] for k in range(len(v))] for x, v in vectors.items()}  # JAX compiles [*v] long
+            results = values(function, operations, t=t, **apart)
             return jnp.stack([jnp.asarray(x, float) for x in results])
 
         return call

@@ -80,3 +80,12 @@ def test_diffrax_runs_in_batches_with_derivatives(top):
 def test_an_implicit_method_of_diffrax_runs(top):
     found = jax.jit(lambda y0: end(top, diffrax.Kvaerno5(), y0))(top.y0)
     np.testing.assert_allclose(found, by_rbdae(top, top.y0), rtol=1e-7, atol=1e-7)
+
+
+def test_parameters_are_arguments(top):
+    model, new = top.jax(parameters=["top.mass", "gravity.z"]), {"top.mass": 20.0, "gravity.z": -3.0}
+    along, y = np.cos(np.arange(top.n)), top.y0 + 0.1
+    for p, wanted in ((model.p0, top), (np.array([*new.values()]), top.with_parameters(new))):
+        found, slope = jax.value_and_grad(lambda p: along @ model.rhs(0.0, y, p=p))(p)
+        assert found == pytest.approx(along @ wanted.rhs(0.0, y), rel=1e-12)
+        np.testing.assert_allclose(slope, along @ wanted.rhs_parameter_jacobian(0.0, y, [*new]), rtol=1e-11)

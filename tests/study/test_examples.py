@@ -73,13 +73,15 @@ def _numbers(text):
     return [float(number) for number in re.findall(r"-?\b\d+(?:\.\d+)?(?:e-?\d+)?", text)]
 
 
-@pytest.mark.parametrize("page", ("recipes", "by-hand"))
+@pytest.mark.parametrize("page", ("recipes", "by-hand", "handover-casadi-jax"))
 def test_the_blocks_of_a_page_print_their_numbers(page, tmp_path, monkeypatch, capsys):
     """In one process, in the order of the page: every number that a line of it prints stands behind the line."""
     text = (FOLDER.parent / f"docs/{page}.md").read_text(encoding="utf-8")
     for code in re.findall(r"^```c\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         pytest.importorskip("scikits_odes", reason="its build has SUNDIALS' headers and a compiler")
         (tmp_path / "loop.c").write_text(code, encoding="utf-8")
+    if "casadi" in page:
+        pytest.importorskip("casadi")
     monkeypatch.chdir(tmp_path)
     names = {"__name__": page}
     for k, snippet in enumerate(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)):
