@@ -9,7 +9,6 @@ from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.forces.reaction_friction import friction_forces
-from rbdae.kernels.memory import head
 
 
 def set_state(m: Memory, t: float, y: Array) -> None:
@@ -17,7 +16,7 @@ def set_state(m: Memory, t: float, y: Array) -> None:
     the natural forces become the weight."""
     set_time(m, t)
     gather_positions(m, y)
-    gather_velocities(m, y, head(m).n_q)
+    gather_velocities(m, y, m.head.n_q)
     gather_force_states(m, y)
     place(m)
     move(m)

@@ -1,9 +1,8 @@
 """The memory of a model: everything that a kernel reads or writes beside `y`, as arrays by name.
 
-A kernel gets it as its first argument `m`, and opens the arrays that it needs by their names below, such as
-``bodies(m)``. Their numbers may be of any kind: floats, complex numbers, symbols (`rbdae.kernels.symbolic`). The head
-has sizes and kinds. The table of arrays is the only list of them: the memory that is made for them and what code
-depends on follow.
+A kernel gets it as its first argument `m`, and reads the arrays by their names below: ``m.bodies``, or ``bodies(m)``.
+Their numbers may be of any kind: floats, complex numbers, symbols (`rbdae.kernels.symbolic`). ``m.head`` has sizes and
+kinds. The table of arrays is the only list of them: the memory that is made for them and what code depends on follow.
 """
 
 from __future__ import annotations

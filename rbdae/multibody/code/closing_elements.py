@@ -15,7 +15,6 @@ import numpy as np
 from rbdae.graph.functions import maximum
 from rbdae.kernels import projection
 from rbdae.kernels.constraints.primitives import primitive_residual
-from rbdae.kernels.memory import constraint_values, solution
 from rbdae.kernels.outputs import violations
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run
 from rbdae.multibody.elements.element_groups import Group
@@ -117,8 +116,8 @@ class _Closing(Assembling):
         of, (internal, n) = joint.of, self._rows
         rows, results = joint.multipliers - self._workspace.layout.n_internal + internal, list[Result]()
         for level in range(2):
-            of.run(primitive_residual, constraint_values(of.m), 0, level)
-            values = constraint_values(of.m)[of.m.head.n_internal :][: joint.rows]
+            of.run(primitive_residual, of.m.constraint_values, 0, level)
+            values = of.m.constraint_values[of.m.head.n_internal :][: joint.rows]
             results += of.results(values, [Place("out", "g", level * n + at) for at in rows.T])
         return self._kind(of.graph, results, of, {})
 
@@ -167,7 +166,7 @@ class _Body:
         of.run(*place)
         self.d = list(of.m.states[0].d)
         self.g = np.zeros(2 * len(workspace.settings.chart.internal), dtype=object)
-        solved = solution(of.m)
+        solved = of.m.solution
         of.run(violations, self.g)
         of.run(projection.start_step, u, a)
         if not of.angular:

@@ -26,7 +26,6 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.equations import set_state
-from rbdae.kernels.memory import force_state_rates, solution
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run, evaluated
 from rbdae.multibody.elements.element_groups import Group, groups_of, of_elements
 from rbdae.multibody.elements.element_kinds import LANES, ElementNumbers, Written, recorded_kind
@@ -215,7 +214,7 @@ class Assembling:
         force.at_state(explicit.natural_loads)
         loads = [x for state in force.m.states[: len(force.moving)] for x in (*state.fx, *state.fd)]
         places = [place for b in force.moving for place in self._loads(group.bodies[:, b])]
-        rates = force_state_rates(force.m)[: len(force.s)]
+        rates = force.m.force_state_rates[: len(force.s)]
         results = force.results(loads, places, adds=True)
         results += force.results(rates, [at._replace(vector="out") for at in force.s])
         return self._kind(force.graph, results, force, {})
@@ -242,7 +241,7 @@ class Assembling:
 
     def _changed(self, body: Recorded) -> Kind:
         """The rates of momenta, or of spatial velocities, from what the saddle-point system is solved for."""
-        rates = solution(body.m)[: body.n_v]
+        rates = body.m.solution[: body.n_v]
         rates[:] = body.recorder.inputs("free")
         body.run(explicit.change_rates)
         return self._kind(body.graph, body.results(rates, body.unknown_rates()), body, {})

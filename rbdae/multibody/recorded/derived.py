@@ -28,7 +28,6 @@ from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight, Recorder
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.linear.columns import solve_columns
-from rbdae.kernels.memory import multipliers, normals, solution
 from rbdae.machine.function import Shapes
 from rbdae.multibody.memory.contents import contents
 from rbdae.multibody.memory.saddle_order import order_for
@@ -176,10 +175,10 @@ def _of_solution(
 def _of_normals(ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int) -> dict[int, Mapping[int, int]]:
     """The same of the normal forces of friction, N(q, la) at the multipliers that belong to the state."""
     recorder = ran.recorder
-    g, zero, read = recorder.graph, recorder.graph.const(0.0), normals
-    found = ran.nodes(read(ran.m))
+    g, zero = recorder.graph, recorder.graph.const(0.0)
+    found = ran.nodes(ran.m.normals)
     at, W = _columns(balance, ran, seeds, width)
-    by_balance = ran.nodes(read(ran.m))  # of the placeholders of la
+    by_balance = ran.nodes(ran.m.normals)  # of the placeholders of la
     of_la = {
         node: {j: g.neg(recorder.number(value)) for j, value in enumerate(row)}
         for node, row in zip(at, W, strict=False)
@@ -202,7 +201,7 @@ def _columns(
     recorder, m = ran.recorder, ran.m
     g = recorder.graph
     n_v, n_la = m.head.n_v, m.head.n_la
-    x = ran.nodes([*solution(m)[:n_v], *multipliers(m)[:n_la]])
+    x = ran.nodes([*m.solution[:n_v], *m.multipliers[:n_la]])
     placeholders = recorder.with_inputs("x", [recorder.value(node) for node in x])
     rows = np.zeros(n_v + n_la, dtype=object)
     before = set(recorder.guards)
