@@ -76,12 +76,6 @@ def _kernels(kind: type[Rodrigues]) -> tuple[Entry, Entry, Entry]:
     return kernels
 
 
-@entry("ityyto")
-def predict(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """Initial guess for the unknowns of the first step; yd is not read."""
-    steps.predict(m, t, y, c, out)
-
-
 SCHEMES: dict[str, Scheme] = {
     s.name: s
     for s in (

@@ -196,9 +196,7 @@ def _parted(p: Product, q: Product) -> tuple[Product, Product, Product]:
 
 def shared(sums: dict[int, Sum], first: int) -> dict[int, Sum]:
     """The same sums in terms of new factors, which are sums with numbers from `first` on."""
-    sharing = _Sharing(sums, first)
-    sharing.run()
-    return sharing.sums
+    return _Sharing(sums, first).run()
 
 
 @final
@@ -214,7 +212,7 @@ class _Sharing:
         self._queue: list[tuple[int, int, Divisor]] = []
         self._entered = 0
 
-    def run(self) -> None:
+    def run(self) -> dict[int, Sum]:
         """Take out divisors until no divisor saves operations."""
         for k in self.sums:
             self._look_at(k)
@@ -227,6 +225,7 @@ class _Sharing:
                 self._take_out(divisor)
             elif now > 0:
                 self._enter(divisor)
+        return self.sums
 
     def _enter(self, divisor: Divisor) -> None:
         saved = self._saved(divisor)

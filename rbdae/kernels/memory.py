@@ -147,10 +147,8 @@ constraint_side = _vector()
 """s of the saddle-point system: the right-hand side of the constraint rows."""
 solution = _vector()
 """vdot of the saddle-point system, or a displacement of the projection."""
-constraint_values = _vector()
-"""g, or (g, gdot): what the constraints are at the present state."""
 square_side = _vector()
-"""Right-hand side and solution of the square system: (-g_I, nu), then w."""
+"""g_I of the joints."""
 force_states = _vector()
 """s: the internal states of the forces."""
 force_state_rates = _vector()

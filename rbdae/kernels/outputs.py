@@ -68,9 +68,9 @@ def position_rows(m: Memory, out: Array, row: int) -> None:
     angular velocities. From placed and moved states."""
     h = m.head
     first = h.chart_internal * h.n_bodies
-    g = m.constraint_values
+    g = np.zeros(2 * (first + h.n_rows), dtype=out.dtype)
     violations(m, g)
-    kept = [first + p.row + k for p in m.primitives[: h.n_primitives] for k in range(p.n) if p.keep[k] == 1]
+    kept = [first + p.row + k for p in m.primitives for k in range(p.n) if p.keep[k] == 1]
     at = [*range(first), *kept]
     out[row : row + len(at)] = g[at]
 

@@ -117,7 +117,8 @@ class Part:
         """The conditions so far, and that one falls as it should."""
         test, out = self._tests.get(k), f"%g{k}"
         if test is None:
-            self.lines += agreement(out, self.name(k), wanted, holds)
+            fell = f"{out}x = fcmp {'one' if wanted else 'oeq'} double {self.name(k)}, 0.0"
+            self.lines += [fell, f"{out} = and i1 {holds}, {out}x"]
         elif wanted:
             self.lines.append(f"{out} = and i1 {holds}, {test}")
         else:
@@ -214,12 +215,6 @@ def instruction(kind: str, target: str, names: Sequence[str], width: int = 1) ->
 
 def _compared(kind: str, names: Sequence[str], width: int = 1) -> str:
     return f"fcmp {COMPARISONS[kind]} {register(width)} {names[0]}, {names[1]}"
-
-
-def agreement(target: str, condition: str, wanted: bool, holds: str) -> list[str]:
-    """The lines that join a condition, a number that should be 1 where `wanted`, to others."""
-    test = "one" if wanted else "oeq"
-    return [f"{target}x = fcmp {test} double {condition}, 0.0", f"{target} = and i1 {holds}, {target}x"]
 
 
 def _expression(kind: str, names: Sequence[str], width: int) -> str:

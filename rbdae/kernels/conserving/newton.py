@@ -21,11 +21,6 @@ Slopes: TypeAlias = "list[tuple[Any, dict[int, Any]]]"
 """Numbers with their derivatives, by the places of unknowns."""
 
 
-def units(unknowns: Array) -> Slopes:
-    """The unknowns with their derivatives."""
-    return [(x, {j: 1.0}) for j, x in enumerate(unknowns)]
-
-
 def tangent(m: Memory, rows: Array, slopes: Slopes, through: Array = ()) -> dict[tuple[int, int], int]:
     """The nodes of A = d rows / d unknowns by row and column; omitted ones are zero.
 

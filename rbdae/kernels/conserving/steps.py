@@ -29,7 +29,7 @@ from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.conserving.bodies import Rodrigues
 from rbdae.kernels.conserving.directors import Directors
 from rbdae.kernels.conserving.forces import AlongInStep, forces_in_step, work_of
-from rbdae.kernels.conserving.newton import Slopes, correction, units
+from rbdae.kernels.conserving.newton import Slopes, correction
 from rbdae.kernels.constraints.drives import set_between, set_time
 from rbdae.kernels.constraints.primitives import (
     mean_gradients,
@@ -38,6 +38,7 @@ from rbdae.kernels.constraints.primitives import (
     primitive_vectors,
 )
 from rbdae.kernels.constraints.rows import dropped_residual
+from rbdae.kernels.entry import entry
 from rbdae.kernels.projection import onto_joints
 from rbdae.kernels.records import DIRECTOR_RATE
 
@@ -118,7 +119,7 @@ class Step:
 
     def slopes(self) -> Slopes:
         """The unknowns with their derivatives, and the numbers of bodies that have theirs."""
-        known = units(self.u)
+        known: Slopes = [(x, {j: 1.0}) for j, x in enumerate(self.u)]
         for body, own in zip(self.bodies, self.own, strict=True):
             known += [(x, {own.stop - 3 + k: slope[k] for k in range(3)}) for x, slope in body.slopes]
         return known
@@ -188,8 +189,10 @@ def relative(change: Any, lacking: Any, size: Any) -> Any:
     return sqrt(maximum(change, lacking) / (size + 1e-300))
 
 
-def predict(m: Memory, t: Any, y: Array, h: Any, out: Array) -> None:
-    """The unknowns of a motion with constant velocities and without forces in the joints."""
+@entry("ityyto")
+def predict(m: Memory, t: Any, y: Array, yd: Array, h: Any, out: Array) -> None:
+    """Unknowns to begin the first step with, those of a motion with constant velocities and without forces in the
+    joints; yd is not read."""
     found = bodies_of(m, y, h, Rodrigues)
     for body, own in zip(found, places(found), strict=True):
         out[own] = [*body.dx0[: body.o.nt], *body.om]

@@ -14,9 +14,7 @@ import numpy as np
 from rbdae.graph.functions import Array, Memory, cos, sin
 from rbdae.kernels.user_functions import call_user_function
 
-OFFSET = 0
-LENGTH = 1
-ANGLE = 2
+OFFSET, LENGTH, ANGLE = range(3)
 
 
 def set_time(m: Memory, t: float) -> None:

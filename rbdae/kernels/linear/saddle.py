@@ -221,17 +221,12 @@ def solve_saddle(m: Memory) -> None:
             vd[turning] = particular(m, b, side[o.il : o.il + o.ni])
             load = s.N[: o.nr].T @ (load - mass_times(m, b, vd[turning]))
         loads.append((f[o.iv : o.iv + o.nt], load))
-    _add(m, loads)
+    add_joints(m, loads)
 
 
-def add_joints(m: Memory) -> None:
-    """The joints' multipliers and what they do to `solution`, which is that of bodies without joints; then the internal
-    multipliers. Reads as `solve_saddle` does."""
-    _add(m, [])
-
-
-def _add(m: Memory, loads: list[tuple[Array, Array]]) -> None:
-    """What forces along xdot and beta, and the joints, do to `solution`; the multipliers."""
+def add_joints(m: Memory, loads: Sequence[tuple[Array, Array]] = ()) -> None:
+    """The multipliers, and what the joints, and forces along xdot and beta of each body, do to `solution`, which is
+    that of bodies without them. Reads as `solve_saddle` does."""
     S, vd, la, side = m.saddle, m.solution, m.multipliers, m.constraint_side
     b = np.zeros(S.first + m.head.n_rows, dtype=vd.dtype)
     for k, (force, moment) in enumerate(loads):

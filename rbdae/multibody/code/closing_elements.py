@@ -116,9 +116,10 @@ class _Closing(Assembling):
         of, (internal, n) = joint.of, self._rows
         rows, results = joint.multipliers - self._workspace.layout.n_internal + internal, list[Result]()
         for level in range(2):
-            of.run(primitive_residual, of.m.constraint_values, 0, level)
-            values = of.m.constraint_values[of.m.head.n_internal :][: joint.rows]
-            results += of.results(values, [Place("out", "g", level * n + at) for at in rows.T])
+            g = np.zeros(of.m.head.n_internal + joint.rows, dtype=object)
+            of.run(primitive_residual, g, 0, level)
+            at = [Place("out", "g", level * n + row) for row in rows.T]
+            results += of.results(g[of.m.head.n_internal :], at)
         return self._kind(of.graph, results, of, {})
 
     def _loosened(self, body: _Body) -> Kind:
