@@ -45,8 +45,7 @@ def _factorise(m: Memory, t: float, y: Array) -> Saddle:
 
 def _equations(m: Memory, *, kept: bool) -> list[tuple[int, int]]:
     """(primitive, row of it) of the kept joint equations, or of the dropped ones."""
-    P = m.primitives
-    return [(n, k) for n, p in enumerate(P) for k in range(p.n) if (p.keep[k] == 1) == kept]
+    return [(n, k) for n, p in enumerate(m.primitives) for k in range(p.n) if (p.keep[k] == 1) == kept]
 
 
 def _follow(m: Memory, saddle: Saddle, n: int, k: int) -> Array:

@@ -98,13 +98,12 @@ def displace(m: Memory) -> None:
 
 def take_velocities(m: Memory) -> None:
     """The velocities in `solution`, and what the unknowns are in place of them, to the states of the bodies."""
-    h = m.head
     gather_material(m, m.solution)
     for b, (o, s) in enumerate(moving(m)):
-        if h.momenta == 1:
+        if m.head.momenta == 1:
             s.px[: o.nt] = s.xd[: o.nt] * o.mass
             apply_mass(m, b, s.w, s.p)
-        elif h.spatial == SPATIAL_VELOCITIES:
+        elif m.head.spatial == SPATIAL_VELOCITIES:
             s.p[:3] = to_spatial(s, s.w[:3])
 
 
@@ -164,8 +163,7 @@ def start_step(m: Memory, u: Array, a: float) -> None:
 
 def loosen(m: Memory) -> None:
     """`solution`: displacements, or velocities, to the nearest ones that respect the internal constraints."""
-    f = m.right_hand_side
-    apply_mass_matrix(m, m.solution, f, 1.0)
+    apply_mass_matrix(m, m.solution, m.right_hand_side, 1.0)
     m.constraint_side[: m.head.n_la] = 0.0
     factorise(m, 0)
     solve_saddle(m)

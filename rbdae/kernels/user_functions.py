@@ -46,8 +46,7 @@ class UserFunction:
 
     slope: UserFunction | None = None
 
-    def __init__(self, function: Callable[..., None], n_in: int, n_out: int, owner: str = "") -> None:
-        self._owner = owner
+    def __init__(self, function: Callable[..., None], n_in: int, n_out: int) -> None:
         self._function = function
         self.n_in, self.n_out = n_in, n_out
         self._keep: Any = _PROTOTYPE(_through_ctypes(function, n_in, n_out))
@@ -62,7 +61,7 @@ class UserFunction:
     @property
     def owner(self) -> str:
         """Whose function it is."""
-        return self._owner or str(getattr(self._function, "owner", f"a function at {self.address}"))
+        return str(getattr(self._function, "owner", f"a function at {self.address}"))
 
     @property
     def why(self) -> str:

@@ -120,10 +120,17 @@ Shapes = Mapping[str, tuple[int, ...]]
 """The shapes of y, yd and out."""
 
 
+def names_of(signs: str) -> list[str]:
+    """The names of arguments by their kinds: ``t`` a number, first t, then c; ``y`` an input, first y, then yd; ``o``
+    or ``M`` the output."""
+    numbers, vectors = iter(("t", "c")), iter(("y", "yd"))
+    return [next(numbers) if sign == "t" else next(vectors) if sign == "y" else "out" for sign in signs]
+
+
 def trampoline(call: Callable[..., None], signs: str, shapes: Shapes, context: int = 0) -> MachineFunction:
     """A Python function as a C function: ``call(t, y, out)``, ``call(t, y, yd, out)``, ... by the kinds of arguments in
-    `signs` (``t`` a number, ``y`` an input, ``o`` or ``M`` the output). It takes a microsecond or two. All are one C
-    function, which knows them by their context: an address that is theirs, else a number of their own."""
+    `signs` (`names_of`). It takes a microsecond or two. All are one C function, which knows them by their context: an
+    address that is theirs, else a number of their own."""
     made = _Called(call, signs, shapes)
     at = context or id(made)
     _CALLED[at] = made
@@ -135,21 +142,15 @@ class _Called:
     """A Python function behind a C function, and what it has raised."""
 
     def __init__(self, call: Callable[..., None], signs: str, shapes: Shapes) -> None:
-        self._call, self._signs, self._views = call, signs, _Views(shapes)
+        self._call, self._names, self._views = call, names_of(signs), _Views(shapes)
         self.errors: list[BaseException] = []
 
     def status(self, t: float, y: int, yd: int, c: float, out: int) -> int:
         """The call; 0, or 1 where it has raised."""
         try:
-            numbers, vectors = iter((t, c)), iter((("y", y), ("yd", yd)))
-            arguments: list[Any] = []
-            for sign in self._signs:
-                if sign == "t":
-                    arguments.append(next(numbers))
-                else:
-                    name, at = next(vectors) if sign == "y" else ("out", out)
-                    arguments.append(self._views[name, at])
-            self._call(*arguments)
+            given: dict[str, Any] = {"t": t, "c": c}
+            at = {"y": y, "yd": yd, "out": out}
+            self._call(*[given[name] if name in given else self._views[name, at[name]] for name in self._names])
         except BaseException as error:
             self.errors.append(error)
             return 1

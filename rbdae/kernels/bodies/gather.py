@@ -42,9 +42,8 @@ def gather_positions(m: Memory, y: Array) -> None:
 def gather_velocities(m: Memory, y: Array, offset: int) -> None:
     """Velocities (or momenta) of all bodies from y[offset:offset + nv]. Spatial angular velocities are in the place of
     momenta."""
-    h = m.head
     for o, s in moving(m):
-        _read(o, y, offset, s.px if h.momenta == 1 else s.xd, s.p if h.chained == 1 else s.w)
+        _read(o, y, offset, s.px if m.head.momenta == 1 else s.xd, s.p if m.head.chained == 1 else s.w)
 
 
 def gather_material(m: Memory, v: Array) -> None:
@@ -55,9 +54,8 @@ def gather_material(m: Memory, v: Array) -> None:
 
 def gather_accelerations(m: Memory, yd: Array, offset: int) -> None:
     """Accelerations (or rates of the momenta) of all bodies from yd[offset:offset + nv]."""
-    h = m.head
     for o, s in moving(m):
-        _read(o, yd, offset, s.pxd if h.momenta == 1 else s.xdd, s.pd if h.chained == 1 else s.wd)
+        _read(o, yd, offset, s.pxd if m.head.momenta == 1 else s.xdd, s.pd if m.head.chained == 1 else s.wd)
 
 
 def _read(o: Any, y: Array, offset: int, x: Array, w: Array) -> None:
@@ -102,7 +100,6 @@ def collect_state_rates(m: Memory, out: Array) -> None:
 def states_residual(m: Memory, yd: Array, out: Array) -> None:
     """sdot - f in its rows of out, of algebraic unknowns -f. Follows `applied_forces`."""
     h = m.head
-    rates = m.force_state_rates
     for i in range(h.n_states):
         given = 0.0 if m.algebraic[i] == 1 else yd[h.states_at + i]
-        out[h.states_at + i] = given - rates[i]
+        out[h.states_at + i] = given - m.force_state_rates[i]

@@ -136,9 +136,8 @@ def primitive_forces(m: Memory) -> None:
     """Add the constraint forces -G^T la of the joints to the natural forces, without those of dropped rows. Reads the
     multipliers, P and Q."""
     S = m.states
-    la = m.multipliers
     for p, r in zip(m.primitives, m.rows, strict=True):
-        of_joint = gradient_times(p, r, la[p.row : p.row + p.n] * np.array(p.keep[: p.n]))
+        of_joint = gradient_times(p, r, m.multipliers[p.row : p.row + p.n] * np.array(p.keep[: p.n]))
         for b, f in zip(p.body, of_joint, strict=True):
             S[b].fx[:] = S[b].fx - f[:3]
             S[b].fd[:] = S[b].fd - f[3:]

@@ -200,6 +200,10 @@ class Assembling:
         runs += solving
         add_all(kinds, runs, [self._pushed(k) for k in n])
 
+    def _given(self, of: Recorded) -> dict[tuple[str, int], Place]:
+        """The places of what else joints of a kind read."""
+        return {}
+
     def _directors(self, group: Group) -> Kind:
         body = Recorded(self._workspace, group)
         body.at_state(set_state)
@@ -248,10 +252,10 @@ class Assembling:
 
     def _joint(self, k: int) -> Kind:
         joint, of = self._joints.kinds[k], self._joints.kinds[k].of
-        values, places = [*joint.block, *joint.diagonal, *joint.side], dict[tuple[str, int], Place]()
+        values, places = [*joint.block, *joint.diagonal, *joint.side], self._given(of)
         if self._floored:
             floors = self._workspace.places_of("pivot_floor").start + joint.slots.T
-            places = {("floor", i): Place("selection", "floor", at) for i, at in enumerate(floors)}
+            places |= {("floor", i): Place("selection", "floor", at) for i, at in enumerate(floors)}
             values += [*of.recorder.with_inputs("floor", [0.0] * joint.rows)]
         results = of.results(values, self._work.places(self._joints.which(k), joint.rows))
         return self._kind(of.graph, results + self._joints.results(k), of, places)

@@ -211,17 +211,10 @@ def _columns(
     falls = [recorder.guards.pop(guard) for guard in new]
     for guard, fall in zip(replaced(g, new, at), falls, strict=True):
         recorder.guards.setdefault(guard, fall)
-    changes = tangents(g, ran.nodes(rows), seeds)
-    W = _matrix(recorder, changes, at, (n_v + n_la, width))
+    changes, W = tangents(g, ran.nodes(rows), seeds), np.zeros((n_v + n_la, width), dtype=object)
+    entries = [(i, j, node) for i, row in enumerate(changes) for j, node in row.items()]
+    nodes = replaced(g, [node for *_, node in entries], at)
+    for (i, j, _), node in zip(entries, nodes, strict=True):
+        W[i, j] = recorder.result(node)
     solve_columns(m, W)
     return at, W
-
-
-def _matrix(recorder: Recorder, rows: Rows, at: Mapping[int, int], shape: tuple[int, int]) -> Any:
-    """A matrix of symbols, with other nodes in place of some."""
-    W = np.zeros(shape, dtype=object)
-    places = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
-    nodes = replaced(recorder.graph, [node for *_, node in places], at)
-    for (i, j, _), node in zip(places, nodes, strict=True):
-        W[i, j] = recorder.result(node)
-    return W
