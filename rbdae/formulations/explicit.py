@@ -34,8 +34,7 @@ from rbdae.kernels.records import QUATERNION_RATE, SPATIAL_VELOCITIES
 
 
 def free_rates(m: Memory, t: float, y: Array, out: Array) -> None:
-    """qdot at (t, y), and the unknowns of the saddle-point system: vdot, M^-1 pdot, or for spatial velocities the rates
-    of the material ones."""
+    """qdot at (t, y), and the unknowns of the saddle-point system: vdot, M^-1 pdot, or material rates."""
     n_q, n_v = m.head.n_q, m.head.n_v
     set_state(m, t, y)
     accelerations(m)

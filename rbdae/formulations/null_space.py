@@ -65,8 +65,7 @@ def motion(m: Memory, t: float, y: Array, out: Array) -> None:
 
 @entry("ityyo")
 def selected_rates(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
-    """nudot to out at (q, w) in y and wdot in yd, with material angular velocities. It is nu where w is 0 and wdot
-    is w."""
+    """nudot to out at (q, w) in y and wdot in yd, w = (xdot, Omega). It is nu where w is 0 and wdot is w."""
     set_time(m, t)
     gather_positions(m, y)
     place(m)

@@ -153,7 +153,6 @@ def may_pair(p: Product, q: Product, first: int) -> bool:
 
 
 def _has_constant(p: Product, c: Constant) -> bool:
-    """Whether a product is also multiplied by a number."""
     return len(p) > 1 and not is_one(c)
 
 
@@ -234,7 +233,6 @@ class _Sharing:
             heapq.heappush(self._queue, (-saved, self._entered, divisor))
 
     def _saved(self, divisor: Divisor) -> int:
-        """Operations saved by extracting a divisor everywhere."""
         return self._total[divisor] - divisor.cost()
 
     def _look_at(self, k: int) -> list[Divisor]:
@@ -255,7 +253,6 @@ class _Sharing:
         return new
 
     def _take_out(self, divisor: Divisor) -> None:
-        """Make a new factor of a divisor."""
         new, self._next = self._next, self._next + 1
         touched = sorted(self._where[divisor])
         factor: Sum = {}

@@ -12,8 +12,7 @@ from rbdae.kernels.forces.reaction_friction import friction_forces
 
 
 def set_state(m: Memory, t: float, y: Array) -> None:
-    """Natural positions and velocities, and internal states of forces, at (t, y). Reads q, v (or momenta) and s of y;
-    the natural forces become the weight."""
+    """Natural positions, velocities and internal states of forces at (t, y); the natural forces become the weight."""
     set_time(m, t)
     gather_positions(m, y)
     gather_velocities(m, y, m.head.n_q)

@@ -56,7 +56,7 @@ def _follow(m: Memory, saddle: Saddle, n: int, k: int) -> Array:
         x, beta = saddle.body(b)
         side[x] += r.Gx[i, k, : o.nt]
         side[beta] += r.H[i, k]
-    return saddle.solved(side)[saddle.first :]
+    return saddle.factors.solved(side)[saddle.first :]
 
 
 @entry("ityo")
@@ -115,8 +115,7 @@ def independence(m: Memory, t: float, y: Array, out: Array) -> None:
 
 @entry("ityyo")
 def balanced(m: Memory, t: float, y: Array, change: Array, out: Array) -> None:
-    """out = the change of the internal multipliers that balances a change (rows,) of those of the joints which moves no
-    body."""
+    """out = the change of internal multipliers that balances a change (rows,) of the joints' which moves no body."""
     _set_gradients(m, t, y)
     gradients(m, dropped=True)
     first = m.head.n_internal

@@ -47,8 +47,7 @@ def distances(m: Memory, t: float, y: Array, out: Array) -> None:
 
 
 def violations(m: Memory, out: Array) -> None:
-    """out = (g, gdot): the internal constraints of the chart, body by body, then the joints; position, then velocity
-    level. From placed and moved states."""
+    """out = (g, gdot) of placed and moved states: internal constraints body by body, then joints; g, then gdot."""
     h = m.head
     n = h.chart_internal
     half = n * h.n_bodies + h.n_rows

@@ -128,8 +128,7 @@ def open_joints(m: Memory) -> None:
 
 
 def unclosed(m: Memory, t: float, y: Array) -> None:
-    """The joint equations at (t, y). Leaves the gradients with H and HJ, N and Ji of the bodies, and what `open_joints`
-    does."""
+    """The joint equations at (t, y). Leaves the gradients with H and HJ, N and Ji of the bodies, g and g_I."""
     place_at(m, t, y)
     primitive_vectors(m, 1)
     gradients(m)

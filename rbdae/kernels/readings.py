@@ -101,7 +101,6 @@ def joint_loads(m: Memory, t: float, y: Array, la: Array, out: Array) -> None:
 
 
 def _at(m: Memory, t: float, y: Array) -> None:
-    """Put the bodies, the internal states and the sizes of reactions with friction at (t, y)."""
     set_time(m, t)
     gather_force_states(m, y)
     locate(m, y)

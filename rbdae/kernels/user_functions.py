@@ -94,8 +94,7 @@ def _through_ctypes(function: Callable[..., None], n_in: int, n_out: int) -> Cal
 
 
 def of_time(n: int, checked: Callable[[int, float, Any], Vec], users: Users) -> Filling:
-    """Functions of time as one f(t, x, out) with n numbers from each in turn. `checked` validates the result of
-    function k at t."""
+    """Functions of time as one f(t, x, out), n numbers from each; `checked` validates the result of function k at t."""
 
     def fill(t: float, x: Vec, out: Vec) -> None:
         for k, function in enumerate(users):

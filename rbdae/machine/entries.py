@@ -84,7 +84,6 @@ def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:
 
 
 def _python_call(name: str, place: int) -> list[str]:
-    """Return what a Python function of the context makes of the same arguments."""
     return [
         loads("context", **{f"{name}f": place, f"{name}v": at.VECTORCALL}),
         f"  %{name}r = call ptr %{name}v(ptr %{name}f, ptr %args, i64 %n, ptr null)",

@@ -30,31 +30,14 @@ from rbdae.machine.language.program import signature, symbol
 from rbdae.machine.language.source import source_of
 
 PROTOTYPE = ctypes.CFUNCTYPE(
-    ctypes.c_int32,
-    ctypes.c_void_p,
-    ctypes.c_double,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-    ctypes.c_double,
-    ctypes.c_void_p,
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p
 )
 """The signature of all of them, for ctypes."""
 
 (
-    SELECTION,
-    OTHERWISE,
-    ARRAY_TYPE,
-    FLOAT_TYPE,
-    FLOAT64_TYPE,
-    VECTORCALL,
-    CONVERTING,
-    PLAIN,
-    NONE,
-    INDICES,
-    NUMBERS,
-    SCRATCH,
-    FIRST_FUNCTION,
-) = range(13)
+    SELECTION, OTHERWISE, ARRAY_TYPE, FLOAT_TYPE, FLOAT64_TYPE, VECTORCALL, CONVERTING, PLAIN, NONE, INDICES,
+    NUMBERS, SCRATCH, FIRST_FUNCTION,
+) = range(13)  # fmt: skip
 """Places in a context: the selection's numbers; the C function for states where a guard does not hold; then what calls
 from Python need: the types of arrays, floats and NumPy's floats, CPython's function for calls, the Python function for
 arguments that are not just as they should be, the plain kernel, None; the tables and the memory of long graphs
@@ -162,7 +145,6 @@ _CALLED: WeakValueDictionary[int, _Called] = WeakValueDictionary()
 
 @cache
 def _any_of_them() -> tuple[Any, int]:
-    """The C function of all, and its address."""
     function = PROTOTYPE(lambda context, *given: _CALLED[context].status(*given))
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
@@ -192,8 +174,7 @@ _MANY = 64
 
 @final
 class Context(np.ndarray):
-    """The array of addresses that machine code takes, its own, and what keeps them valid. It is `sound` if all numbers
-    that follow from those of a model are finite."""
+    """The array of addresses that machine code takes, and what keeps them valid; `sound` if the numbers are finite."""
 
     address: int
     sound: bool

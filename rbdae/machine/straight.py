@@ -175,8 +175,7 @@ class Part:
 
 
 def called(name: str, number: int, n_in: int, values: Sequence[str], results: Sequence[str]) -> list[str]:
-    """The lines that call a function of the user, by its number: the time and other values to memory, and the results
-    from memory. `name` is that of the memory."""
+    """The lines that call a user's function by its number, through memory of this `name`: (time, values) to results."""
     time, *others = values
     lines = [
         f"{name}.p = getelementptr ptr, ptr %context, i64 {FIRST_FUNCTION + number}",

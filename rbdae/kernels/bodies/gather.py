@@ -40,8 +40,7 @@ def gather_positions(m: Memory, y: Array) -> None:
 
 
 def gather_velocities(m: Memory, y: Array, offset: int) -> None:
-    """Velocities (or momenta) of all bodies from y[offset:offset + nv]. Spatial angular velocities are in the place of
-    momenta."""
+    """Velocities, or momenta, of all bodies from y[offset:offset + nv]; spatial omega is in the place of momenta."""
     for o, s in moving(m):
         _read(o, y, offset, s.px if m.head.momenta == 1 else s.xd, s.p if m.head.chained == 1 else s.w)
 

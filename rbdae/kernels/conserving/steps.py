@@ -31,20 +31,14 @@ from rbdae.kernels.conserving.directors import Directors
 from rbdae.kernels.conserving.forces import AlongInStep, forces_in_step, work_of
 from rbdae.kernels.conserving.newton import Slopes, correction
 from rbdae.kernels.constraints.drives import set_between, set_time
-from rbdae.kernels.constraints.primitives import (
-    mean_gradients,
-    primitive_forces,
-    primitive_residual,
-    primitive_vectors,
-)
+from rbdae.kernels.constraints.primitives import mean_gradients, primitive_forces, primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.rows import dropped_residual
 from rbdae.kernels.entry import entry
 from rbdae.kernels.projection import onto_joints
 from rbdae.kernels.records import DIRECTOR_RATE
 
 NOISE = 1e-10
-"""Increments below this, squared and relative to the size of the system, count as that: what positions lose to
-round-off is no reason to iterate."""
+"""Squared increments below this part of the system's size count as that: round-off is no reason to iterate."""
 
 
 def bodies_of(m: Memory, y: Array, h: Any, kind: type[Rodrigues]) -> list[Rodrigues]:
@@ -125,8 +119,7 @@ class Step:
         return known
 
     def sums(self, balances: list[Array], c: Array) -> list[Any]:
-        """The squares of a correction c of the unknowns of the bodies, of what the balances lacked before it, and of
-        the increments."""
+        """The squares of a correction c of the bodies' unknowns, of what balances lacked before, of the increments."""
         change, lacking, size = 0.0, 0.0, 0.0
         for body, own, rows, z in zip(self.bodies, self.own, balances, self.at_joints, strict=True):
             change += body.weights @ (c[own] * c[own])
@@ -191,8 +184,7 @@ def relative(change: Any, lacking: Any, size: Any) -> Any:
 
 @entry("ityyto")
 def predict(m: Memory, t: Any, y: Array, yd: Array, h: Any, out: Array) -> None:
-    """Unknowns to begin the first step with, those of a motion with constant velocities and without forces in the
-    joints; yd is not read."""
+    """The unknowns of a motion with constant velocities and without forces in the joints; yd is not read."""
     found = bodies_of(m, y, h, Rodrigues)
     for body, own in zip(found, places(found), strict=True):
         out[own] = [*body.dx0[: body.o.nt], *body.om]

@@ -18,8 +18,7 @@ OFFSET, LENGTH, ANGLE = range(3)
 
 
 def set_time(m: Memory, t: float) -> None:
-    """The time, and the values of all drives at it: coefficients and right-hand sides of their primitives, with two
-    rates."""
+    """The time, and the values of all drives at it with two rates: coefficients and offsets of their primitives."""
     m.head.time = t
     for i, e in enumerate(m.drives):
         drive(m.primitives[e.primitive], e, drive_values(m, i, t))

@@ -21,8 +21,7 @@ def moving_sides(m: Memory, p: Array) -> Iterator[tuple[int, int, Any]]:
 
 
 def gradients(m: Memory, *, dropped: bool = False) -> None:
-    """Gx and Gw: G with respect to (xdot, w) of both bodies of each primitive, zero in dropped rows unless those are
-    asked for. Reads P, Q and B of the bodies."""
+    """Gx and Gw of both sides of each primitive, 0 in dropped rows unless `dropped`. Reads P, Q and the B of bodies."""
     for p, r in zip(m.primitives, m.rows, strict=True):
         keep = np.array(p.keep[: p.n])[:, None]
         for side, b, o in moving_sides(m, p):

@@ -30,8 +30,7 @@ def natural(m: Memory, p: Array, order: int) -> Array:
 
 
 def primitive_vectors(m: Memory, order: int) -> None:
-    """P and Q of all primitives, with their rates up to the order (0, 1, 2). Reads the natural coordinates up to
-    this order."""
+    """P and Q of all primitives with rates up to the order (0, 1, 2). Reads the natural coordinates up to it."""
     for p, r in zip(m.primitives, m.rows, strict=True):
         Z, *rates = (natural(m, p, k) for k in range(order + 1))
         if p.law != 0:
@@ -105,8 +104,7 @@ def partial_rates(m: Memory, out: Array, row: int, scale: float) -> None:
 
 
 def primitive_residual(m: Memory, out: Array, row: int, level: int) -> None:
-    """The joint constraints at the level of positions (0), velocities (1) or accelerations (2). Reads P, Q with
-    their rates up to the level."""
+    """The joint constraints of positions (0), velocities (1), accelerations (2). Reads P, Q with rates up to it."""
     for p, r in zip(m.primitives, m.rows, strict=True):
         at = row + p.row
         offset = (p.offset, p.offset_rate, p.offset_acceleration)[level]
@@ -133,8 +131,7 @@ def gradient_times(p: Array, r: Array, la: Array) -> Array:
 
 
 def primitive_forces(m: Memory) -> None:
-    """Add the constraint forces -G^T la of the joints to the natural forces, without those of dropped rows. Reads the
-    multipliers, P and Q."""
+    """Add -G^T la of the joints to the natural forces, without dropped rows. Reads the multipliers, P and Q."""
     S = m.states
     for p, r in zip(m.primitives, m.rows, strict=True):
         of_joint = gradient_times(p, r, m.multipliers[p.row : p.row + p.n] * np.array(p.keep[: p.n]))

@@ -42,8 +42,7 @@ def accelerations(m: Memory) -> None:
 
 
 def eliminated_normals(m: Memory) -> None:
-    """`normals` by elimination, if there are any. Reads the placed and moved bodies and the internal states; the
-    natural forces become the weight."""
+    """`normals` by elimination, if there are any, of the moved bodies; the natural forces become the weight."""
     if m.head.n_frictions > 0:
         accelerations(m)
     place(m)

@@ -39,7 +39,7 @@ def solve_columns(m: Memory, W: Any) -> None:
         b[at] = W[h.n_v + p.row :][: p.n]
         for side, k, o in moving_sides(m, p):
             b[at] -= (r.Gw[side, : p.n, : o.nr] @ kept[k][3]) @ kept[k][4]
-    found = S.solved(b)
+    found = S.factors.solved(b)
     for p, _ in S.joints:
         W[h.n_v + p.row :][: p.n] = found[S.places(p)]
     for k, (at, w, N, P, internal) in enumerate(kept):

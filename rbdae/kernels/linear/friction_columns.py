@@ -111,8 +111,7 @@ def solve_friction(m: Memory, z: Array) -> Array:
 
 
 def margins(m: Memory, out: Array) -> None:
-    """out[k] = the smaller one of the pivot of friction k in 1 - K and of 1 - |R_k(la_k)|; out[n + k] = N. Follows
-    `superpose_friction`."""
+    """out[k] = min(pivot of friction k in 1 - K, 1 - |R_k(la_k)|), out[n + k] = N. Follows `superpose_friction`."""
     n = m.head.n_frictions
     N = m.normals.copy()
     out[n : 2 * n] = N

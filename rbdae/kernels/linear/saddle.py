@@ -169,11 +169,11 @@ class Saddle:
         constraints)."""
         self.m.head.singular = 0
         if len(order):
-            self._factors = Factors(self.matrix(), order)
-            if self._factors.growth(self.units()) <= LARGEST:
+            self.factors = Factors(self.matrix(), order)
+            if self.factors.growth(self.units()) <= LARGEST:
                 return self
         self.pivots, self.sizes = np.zeros(self.m.head.n_rows, dtype=object), self._sizes_of_rows()
-        self._factors = Factors(self.matrix(), self._bodies_first(), self._inverse)
+        self.factors = Factors(self.matrix(), self._bodies_first(), self._inverse)
         return self
 
     def _sizes_of_rows(self) -> Array:
@@ -198,10 +198,6 @@ class Saddle:
                 out[self.first + p.slot[k]] = inertia / square ** points_of(p)
         return out
 
-    def solved(self, b: Array) -> Array:
-        """The solution of the system for b, or for many in columns."""
-        return self._factors.solved(b)
-
 
 def factorise(m: Memory, pulled: int, order: Sequence[Pivot] = ()) -> Saddle:
     """The factors, kept in the memory for the solutions that follow."""
@@ -210,8 +206,7 @@ def factorise(m: Memory, pulled: int, order: Sequence[Pivot] = ()) -> Saddle:
 
 
 def solve_saddle(m: Memory) -> None:
-    """vdot and la. Reads `right_hand_side` (f), `constraint_side` (s) and the factors; writes `solution` and
-    `multipliers`."""
+    """vdot to `solution`, la to `multipliers`. Reads `right_hand_side` (f), `constraint_side` (s) and the factors."""
     f, side, vd = m.right_hand_side, m.constraint_side, m.solution
     loads = []
     for b, (o, s) in enumerate(zip(m.bodies[:-1], m.states[:-1], strict=True)):
@@ -235,7 +230,7 @@ def add_joints(m: Memory, loads: Sequence[tuple[Array, Array]] = ()) -> None:
     for p, r in S.joints:
         of_sides = [side_rows(r, i, p.n, o) @ vd[velocities_at(o)] for i, _, o in moving_sides(m, p)]
         b[S.places(p)] = side[p.row : p.row + p.n] - sum(of_sides)
-    found = S.solved(b)
+    found = S.factors.solved(b)
     for p, _ in S.joints:
         la[p.row : p.row + p.n] = found[S.places(p)]
     for k, (o, s) in enumerate(zip(m.bodies[:-1], m.states[:-1], strict=True)):

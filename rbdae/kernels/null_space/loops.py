@@ -74,8 +74,7 @@ class Loops:
         ]
 
     def _selection(self) -> list[Array]:
-        """The rows of S, or of S P where velocities are spatial: a one where that is all, else three numbers of a body
-        at a time."""
+        """The rows of S, or of S P where velocities are spatial: a one where that is all, else three numbers a body."""
         m, out = self._m, []
         for s, columns in zip(m.velocity_selection, self._columns[self._n_joints :], strict=True):
             if len(columns) == 1:
@@ -113,8 +112,7 @@ class Loops:
         return out
 
     def units(self) -> Array:
-        """Factors of x and z, as squares, that make the first matrix one of numbers without a unit, of the size of
-        one."""
+        """Factors of x and z, as squares, that make the first matrix one of numbers of size one without a unit."""
         m, square = self._m, extent(self._m)
         velocities = [1.0 if k - k % 3 in self._turning else square for k in range(self._n)]
         joints = [1.0 / square ** points_of(p) for p in m.primitives for k in range(p.n) if p.keep[k] == 1]

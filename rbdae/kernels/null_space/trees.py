@@ -67,8 +67,7 @@ class Tree:
         self._blocks: dict[int, _Block] = {}
 
     def _equations(self, e: Any) -> Iterator[tuple[int, Array, tuple[slice, Array] | None]]:
-        """The number of each joint equation of a body, its entries for the body, and its place and entries for the
-        parent if that moves."""
+        """The number of each joint equation of a body, its entries, and place and entries for a moving parent."""
         m, above = self._m, self._m.bodies[e.parent]
         for i in range(e.n_rows):
             r, side, k = m.rows[e.primitive[i]], e.side[i], e.equation[i]

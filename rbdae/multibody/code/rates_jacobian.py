@@ -64,8 +64,7 @@ def form_of_index_1(form: Formulation) -> Formulation | None:
 
 
 class Structure(NamedTuple):
-    """The code of r with the entries of dr/dy and dr/dz, in parts that are not bound to any selection, and the
-    tables."""
+    """The code of r with the entries of dr/dy and dr/dz, in parts not bound to any selection, and the tables."""
 
     parts: list[Code]
     tables: Tables
@@ -221,8 +220,7 @@ def _system(twin: Workspace, n: int, entries: Entries) -> System:
 
 
 def _bodies(twin: Workspace, entries: Entries) -> list[list[int]]:
-    """Rates of velocities, and multipliers of internal constraints, of single bodies, in parts of which none has an
-    entry in the rows of another one."""
+    """Rates of velocities and internal multipliers of single bodies, in parts without entries in each other's rows."""
     layout, B = twin.layout, twin.arrays["bodies"][: twin.model.n]
     near: dict[int, set[int]] = {}
     for i, j in entries:

@@ -59,8 +59,7 @@ _MOST_JOINTS = 64
 
 
 def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
-    """Whether a kernel is a right-hand side in velocities or in quasi-velocities that is made of elements, or the
-    residual yd - rhs(t, y) of one."""
+    """Whether a kernel is a right-hand side, or the residual yd - rhs(t, y) of one, that is made of elements."""
     return bool(
         workspace.model.n >= (REDUCED_FROM if workspace.settings.reduced else BODIES_FROM)
         and workspace.memory.opened
@@ -70,8 +69,7 @@ def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
 
 
 def _may(workspace: Workspace, shape: tuple[int, ...]) -> bool:
-    """Whether elements have these results: rates, and multipliers but for the internal ones under forces that are no
-    transposed gradients."""
+    """Whether elements have these results: rates, and multipliers, but internal ones under other forces than G^T la."""
     layout, settings = workspace.layout, workspace.settings
     rates, multipliers = layout.n_differential, layout.n_constraints
     with_multipliers = shape == (rates + multipliers,) and not (layout.n_internal and settings.forms)
@@ -90,8 +88,7 @@ def enough(n: int, joints: Sequence[int]) -> bool:
 
 
 def groups_of_few_kinds(workspace: Workspace) -> list[Group]:
-    """The kinds of elements, forces apart; none of them where there are too few joints of each kind, or a body has too
-    many."""
+    """The kinds of elements, forces apart; none where there are too few joints of a kind, or too many at a body."""
     groups = groups_of(workspace, apart=True)
     joints = [group for group in groups if group.primitives.shape[1]]
     ends = np.concatenate([_NONE, *(group.bodies.ravel() for group in joints)])
@@ -126,7 +123,7 @@ def rates_by_numpy(workspace: Workspace, t: float, y: Vec) -> Vec | None:
         elements = Assembling(workspace, groups, multipliers=True, wide=True).elements()
     except (NotStraight, TypeError, AttributeError, ValueError, ArithmeticError):
         return None  # a kernel from elsewhere, such as a user's chart, may do with its numbers what is not recorded
-    inputs = {"t": t, "y": y, "selection": workspace.numbers}
+    inputs = {"t": [t], "y": y, "selection": workspace.numbers}
     with np.errstate(all="ignore"):
         return evaluated(elements, inputs, workspace.open_numbers.values, n)
 
@@ -235,7 +232,6 @@ class Assembling:
         return [Place("work", "force", self._first_force + DIRECTORS * bodies + i) for i in range(n)]
 
     def _balanced(self, body: Recorded, la: Any) -> Kind:
-        """The internal multipliers of bodies of a kind."""
         bodies, B = body.group.bodies[:, 0], self._workspace.arrays["bodies"]
         first = self._workspace.layout.la.start
         results = body.results(la, [Place("out", "la", first + B["il"][bodies] + i) for i in range(len(la))])

@@ -27,8 +27,7 @@ Matrix = Any
 
 
 def recorded_body(workspace: Workspace, group: Group, *, loaded: bool) -> tuple[Recorded, Any]:
-    """Bodies of a kind, and (qdot, vdot) of one without joints; if `loaded` under natural forces beside
-    its weight, the inputs ``"load"``."""
+    """Bodies of a kind, and (qdot, vdot) without joints, if `loaded` under the natural forces ``"load"``, too."""
     body = Recorded(workspace, group)
     if loaded:
         load, record = body.recorder.with_inputs("load", [0.5] * NATURAL), body.m.bodies[0]

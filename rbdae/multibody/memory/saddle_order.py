@@ -103,8 +103,7 @@ def _square_order(placed: list[Any]) -> Order:
 
 
 def _order(placed: list[Any], system: Callable[[Any], tuple[Rows, Vec]], split: int) -> Order:
-    """The order for a symmetric system, whose matrix and units are those of placed memories. Columns that have no row
-    are left."""
+    """The order for a symmetric system by its matrix and units at placed memories. Columns without a row are left."""
     samples = np.array([_sample(*system(m)) for m in placed])
     if not np.isfinite(samples).all():
         return ()

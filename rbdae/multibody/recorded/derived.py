@@ -90,8 +90,7 @@ def recorded_kernel(
 
 
 def derived(workspace: Workspace, kernel: Derivative, shapes: Shapes, point: Point, most_nodes: int) -> Derived:
-    """A kernel on symbols, and dF/dy + c dF/dyd, or dF/du; `shapes` has that of F as `out`. Raises NotStraight as
-    `recorded_kernel`."""
+    """A kernel on symbols, and dF/dy + c dF/dyd, or dF/du; `shapes` has F as `out`. Raises as `recorded_kernel`."""
     global _last
     memory, (t, y, yd, c) = workspace.memory, point
     at = (y, yd, workspace.first_numbers, *([workspace.open_numbers.values] if memory.opened else []))
@@ -148,7 +147,6 @@ def along_directions(
 
 
 def _by(ran: Run, workspace: Workspace, kernel: Derivative) -> list[int]:
-    """The inputs by which a kernel is differentiated."""
     recorder = ran.recorder
     if kernel.by == "inputs":
         return [symbol.node for symbol in recorder.inputs("selection")[workspace.places_of("inputs")]]
@@ -159,8 +157,7 @@ def _by(ran: Run, workspace: Workspace, kernel: Derivative) -> list[int]:
 def _of_solution(
     balance: Entry, ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int
 ) -> dict[int, Mapping[int, int]]:
-    """The derivatives, by as many numbers as `width` says, of the solution of a linear system that a kernel has left in
-    the memory."""
+    """Derivatives, by `width` numbers, of the solution of the linear system that a kernel has left in the memory."""
     recorder = ran.recorder
     g, zero = recorder.graph, recorder.graph.const(0.0)
     at, W = _columns(balance, ran, seeds, width)

@@ -156,8 +156,7 @@ def called(recorder: Recorder, m: Any, kernel: Entry, shape: tuple[int, ...]) ->
 
 
 def recording_point(workspace: Workspace, shapes: Shapes) -> Point:
-    """The point where conditions are answered: the problem's regular state, moved a little, so that it is no special
-    one."""
+    """The point where conditions are answered: near the problem's regular state, so that it is no special one."""
     y, yd = _beside(*(shapes.get(name, (0,))[0] for name in ("y", "yd")))
     regular = workspace.memory.regular
     return 0.1234, regular + 1e-4 * y if len(regular) == len(y) else y, yd, 1.5
