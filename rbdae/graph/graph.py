@@ -238,6 +238,10 @@ class Graph:
         except (ValueError, OverflowError):
             return self.const(math.nan)
 
+    def arctan2(self, a: int, b: int) -> int:
+        """The angle of (b, a)."""
+        return self.of_two("arctan2", a, b)
+
     def of_two(self, name: str, a: int, b: int) -> int:
         """One of `OF_TWO`; outside its domain it is NaN."""
         x, y = self.value(a), self.value(b)

@@ -195,8 +195,7 @@ class Symbol:
     __truediv__, __rtruediv__ = _binary(_quotient, 1.0)
     sqrt, sin, cos, tan = _function("sqrt"), _function("sin"), _function("cos"), _function("tan")
     arcsin, arctan, __abs__ = _function("arcsin"), _function("arctan"), _function("abs")
-    __floor__, log = _function("floor"), _function("log")
-    arctan2, _ = _binary(lambda graph, a, b: graph.of_two("arctan2", a, b), math.nan)
+    __floor__, log, arctan2 = _function("floor"), _function("log"), _binary(Graph.arctan2, math.nan)[0]
     __lt__, __gt__ = _condition("<"), _condition("<", swapped=True)
     __le__, __ge__ = _condition("<="), _condition("<=", swapped=True)
     __eq__, __ne__ = _condition("=="), _condition("==", negated=True)

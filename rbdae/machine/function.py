@@ -125,15 +125,15 @@ class _Called:
     """A Python function behind a C function, and what it has raised."""
 
     def __init__(self, call: Callable[..., None], signs: str, shapes: Shapes) -> None:
-        self._call, self._names, self._views = call, names_of(signs), _Views(shapes)
+        self._call, self._views, order = call, _Views(shapes), ("t", "y", "yd", "c", "out")
+        self._places = [(order.index(name), "" if name in ("t", "c") else name) for name in names_of(signs)]
         self.errors: list[BaseException] = []
 
     def status(self, t: float, y: int, yd: int, c: float, out: int) -> int:
         """The call; 0, or 1 where it has raised."""
         try:
-            given: dict[str, Any] = {"t": t, "c": c}
-            at = {"y": y, "yd": yd, "out": out}
-            self._call(*[given[name] if name in given else self._views[name, at[name]] for name in self._names])
+            given: tuple[Any, ...] = (t, y, yd, c, out)
+            self._call(*[self._views[name, given[k]] if name else given[k] for k, name in self._places])
         except BaseException as error:
             self.errors.append(error)
             return 1
