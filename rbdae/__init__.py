@@ -4,39 +4,26 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rbdae import actuators as actuators
-from rbdae import drives as drives
-from rbdae import forces as forces
-from rbdae import formulations as formulations
-from rbdae import joints as joints
-from rbdae import models as models
-from rbdae import rotations as rotations
+from rbdae import actuators, drives, forces, formulations, joints, models, rotations
 from rbdae._version import __version__ as __version__
-from rbdae.actuators.actuator import Actuator as Actuator
-from rbdae.actuators.actuator import Points as Points
-from rbdae.actuators.block import Block as Block
-from rbdae.actuators.block import block as block
-from rbdae.actuators.sampled import Sampled as Sampled
-from rbdae.initial.formulate import assemble as assemble
-from rbdae.initial.formulate import formulate as formulate
-from rbdae.initial.given import InitialValuesWarning as InitialValuesWarning
-from rbdae.inputs import Table as Table
-from rbdae.problem import observables as observables
-from rbdae.problem.contract import ProjectionError as ProjectionError
-from rbdae.problem.event import Event as Event
-from rbdae.problem.problem import Problem as Problem
-from rbdae.problem.projection import Projection as Projection
-from rbdae.problem.projection import Projector as Projector
-from rbdae.problem.start import Assembly as Assembly
-from rbdae.solving.registry import solvers as solvers
-from rbdae.solving.run import FailedRunWarning as FailedRunWarning
-from rbdae.solving.run import solve as solve
-from rbdae.solving.simulator import Simulator as Simulator
-from rbdae.solving.simulator import StepError as StepError
-from rbdae.solving.solution import Solution as Solution
-from rbdae.solving.solution import load as load
-from rbdae.solving.tolerances import scaled_atol as scaled_atol
-from rbdae.system import System as System
+from rbdae.actuators.actuator import Actuator, Points
+from rbdae.actuators.block import Block, block
+from rbdae.actuators.sampled import Sampled
+from rbdae.initial.formulate import assemble, formulate
+from rbdae.initial.given import InitialValuesWarning
+from rbdae.inputs import Table
+from rbdae.problem import observables
+from rbdae.problem.contract import ProjectionError
+from rbdae.problem.event import Event
+from rbdae.problem.problem import Problem
+from rbdae.problem.projection import Projection, Projector
+from rbdae.problem.start import Assembly
+from rbdae.solving.registry import solvers
+from rbdae.solving.run import FailedRunWarning, solve
+from rbdae.solving.simulator import Simulator, StepError
+from rbdae.solving.solution import Solution, load
+from rbdae.solving.tolerances import scaled_atol
+from rbdae.system import System
 
 __all__ = [
     "Actuator",
@@ -93,9 +80,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rbdae import study
-    from rbdae.study.case import pairings as pairings
-    from rbdae.study.citing import citation as citation
-    from rbdae.study.comparing import compare as compare
+    from rbdae.study.case import pairings
+    from rbdae.study.citing import citation
+    from rbdae.study.comparing import compare
 
     closed_form: ModuleType
     kinematics: ModuleType

@@ -25,17 +25,9 @@ MOST_POINTS = 4000
 """A curve with more points is drawn by the extremes of equal stretches."""
 
 
-def need_matplotlib(what: str) -> None:
-    """Raise ImportError with the remedy unless matplotlib is installed."""
-    _check.package(what, "matplotlib.figure")
-
-
 def new_figure(what: str, size: tuple[float, float], **options: Any) -> Figure:
     """A figure without a window, unknown to pyplot; a notebook shows it."""
-    need_matplotlib(what)
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, **options)
+    figure: Figure = _check.package(what, "matplotlib.figure").Figure(figsize=size, **options)
     figure._repr_png_ = partial(_png, figure)  # type: ignore[attr-defined]
     return figure
 

@@ -111,13 +111,7 @@ class UnknownName(KeyError):
 
 @final
 class ByName(dict[str, T]):
-    """A dictionary by the names of bodies, joints or forces.
-
-    Parameters
-    ----------
-    what : "body", "joint" or the like, for messages
-    items : as for `dict`
-    """
+    """A dictionary by the names of bodies, joints or forces, which messages call `what`: "body", "joint"."""
 
     __slots__ = ("what",)
 

@@ -136,12 +136,6 @@ def protect(lock: Callable[[], Any], rank: int) -> None:
     _locks.sort(key=lambda entry: entry[0])
 
 
-def in_child(function: Callable[[], None]) -> None:
-    """Call a function in children, with the locks free, to restore what other threads would have restored."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=function)
-
-
 def _before() -> None:
     _one_fork.acquire()
     until = time.monotonic() + PATIENCE

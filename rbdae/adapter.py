@@ -26,7 +26,9 @@ from enum import Enum
 from typing import Any, Protocol
 
 from rbdae._arrays import Mat, Vec
-from rbdae.problem.contract import ProjectionError, Solvable, StateProjector
+from rbdae.problem.contract import ProjectionError as ProjectionError
+from rbdae.problem.contract import Solvable as Solvable
+from rbdae.problem.contract import StateProjector as StateProjector
 
 
 class Reason(Enum):
@@ -314,20 +316,3 @@ class AbstractAdapter(ABC):
         times : rising, within the steps
         """
         return None
-
-
-__all__ = [
-    "AbstractAdapter",
-    "Method",
-    "MissingSolver",
-    "Outcome",
-    "ProjectionError",
-    "Reason",
-    "Request",
-    "Solvable",
-    "StateProjector",
-    "Stats",
-    "Stepper",
-    "Steps",
-    "Unsupported",
-]

@@ -113,7 +113,6 @@ def caption(what: str, kind: str, bodies: Sequence[Body], name: str | None) -> s
 
 
 def ground() -> Body:
-    """The body that does not move."""
     return Body(
         name="ground",
         mass=0.0,

@@ -11,7 +11,6 @@ import ast
 import importlib.util
 import inspect
 import multiprocessing
-import os
 import sys
 import traceback
 import warnings
@@ -96,14 +95,15 @@ _RUN = (BrokenExecutor, RuntimeError)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns 0, or 1 if the solver gave up, or 2 if the input was refused, or 130 after Ctrl-C."""
     typed = list(sys.argv[1:] if arguments is None else arguments)
-    others = further_commands()
+    others = {point.name: point for point in entry_points(group="rbdae.commands")}
     command = others.get(typed[0]) if typed else None
     given = argparse.Namespace() if command else parser(others).parse_args(typed)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # names of files in any encoding
     with warnings.catch_warnings():
-        warnings.showwarning = _say  # without the source line
+        # without the source line
+        warnings.showwarning = lambda message, *_, **__: print(f"rbdae: {message}", file=sys.stderr)
         try:
             return int(command.load()(typed[1:])) if command else _COMMANDS[given.command][1](given)
         except KeyboardInterrupt:
@@ -127,16 +127,8 @@ def _refused(error: BaseException, given: argparse.Namespace) -> int:
     return 1 if isinstance(error, _RUN) else 2
 
 
-def _say(message: Warning | str, *arguments: Any, **options: Any) -> None:
-    print(f"rbdae: {message}", file=sys.stderr)
-
-
-def further_commands() -> dict[str, EntryPoint]:
-    """Commands of other packages by name: functions that take the remaining arguments and return an exit code."""
-    return {point.name: point for point in entry_points(group="rbdae.commands")}
-
-
 def parser(others: Mapping[str, EntryPoint]) -> argparse.ArgumentParser:
+    """The parser; others' commands are functions that take the remaining arguments and return an exit code."""
     help_of_all = "`rbdae models` lists the models, `rbdae solvers` the solvers."
     out = argparse.ArgumentParser(prog="rbdae", description=rbdae.__doc__, epilog=help_of_all)
     out.add_argument("--version", action="version", version=f"rbdae {rbdae.__version__}")
@@ -204,7 +196,6 @@ def _check_outputs(given: argparse.Namespace) -> None:
 
 def _write(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -> None:
     """Write the files, and print where they are."""
-    os.environ.setdefault("MPLBACKEND", "Agg")
     for what, (path, write) in files.items():
         if path is not None:
             print(f"{what} written to {write(path)}")
@@ -228,13 +219,8 @@ def _write_picture(figure: Any, path: Path) -> Path:
 
 def _target(given: argparse.Namespace) -> tuple[str, rbdae.System, str]:
     """The name, system and one-line summary of ``MODEL`` or ``FILE.py:FUNCTION``; its end time is stored in the
-    arguments.
-
-    Raises
-    ------
-    ValueError, TypeError, OSError
-        for a model, file or function that does not exist, raises, or returns something else
-    """
+    arguments. Raises ValueError, TypeError or OSError for a model, file or function that does not exist, raises, or
+    returns something else."""
     text, t_end = given.model, None
     file, _, function = (text, "", "") if text.endswith(".py") else text.rpartition(":")
     if file.endswith(".py"):
@@ -392,7 +378,6 @@ def _compare(given: argparse.Namespace) -> int:
 
 
 def _export(given: argparse.Namespace) -> int:
-    """Write a model in other languages, or the test set."""
     files = {what: path for what in _LANGUAGES if (path := getattr(given, what)) is not None}
     if not files and given.test_set is None:
         raise ValueError(f"export: say what to write, --{' FILE, --'.join(_LANGUAGES)} FILE or --test-set FOLDER")
@@ -412,7 +397,6 @@ def _export(given: argparse.Namespace) -> int:
 
 
 def _entry(name: str) -> test_set.Entry:
-    """A model of the test set in all its forms."""
     problems: dict[str, Any] = {}
     for form in test_set.FORMS:
         try:

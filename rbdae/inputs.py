@@ -44,6 +44,9 @@ class Input:
 class Table:
     """A function of time through given values, constant before the first time and after the last.
 
+    Raises TypeError and ValueError for times that do not rise, for unequal lengths, and for a cubic spline through
+    fewer than four values.
+
     Parameters
     ----------
     t : (k,) array_like
@@ -52,11 +55,6 @@ class Table:
     kind : ``"linear"``, ``"cubic"`` or ``"previous"``
         Interpolation by lines, by a cubic spline (not-a-knot, two continuous derivatives), or by steps, where each
         value holds from its time on.
-
-    Raises
-    ------
-    TypeError, ValueError
-        for times that do not rise, for unequal lengths, and for a cubic spline through fewer than four values
     """
 
     t: Vec
@@ -66,8 +64,7 @@ class Table:
 
     def __init__(self, t: ArrayLike, values: ArrayLike, kind: Interpolation = "linear") -> None:
         times = _times(t)
-        if not isinstance(kind, str) or kind not in _KINDS:
-            raise _check.unknown("kind of table", kind, _KINDS)
+        _check.one_of("kind of table", kind, _KINDS)
         least = 4 if kind == "cubic" else 1
         if len(times) < least:
             raise ValueError(f"table: kind={kind!r} needs at least {least} times, got {len(times)}; give more")
@@ -121,13 +118,7 @@ Given: TypeAlias = float | Callable[[float], Any] | Table | tuple[Any, ...]
 
 
 def given(owner: str, name: str, value: object) -> float | Callable[[float], Any]:
-    """A number or a function of time (a table is one), checked.
-
-    Raises
-    ------
-    TypeError, ValueError
-        for anything else
-    """
+    """A number or a function of time (a table is one); raises TypeError and ValueError for anything else."""
     if isinstance(value, Table):
         return value
     if isinstance(value, tuple) and len(value) in (2, 3):
@@ -140,13 +131,8 @@ def given(owner: str, name: str, value: object) -> float | Callable[[float], Any
 
 def values_of(owner: str, places: Mapping[str, int], u: object, present: Vec) -> Vec:
     """Values of all inputs, from a mapping by name (missing ones keep their present value) or from an array in the
-    order of the inputs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        for an unknown name, and for values that are not finite real numbers of this length
-    """
+    order of the inputs. Raises TypeError and ValueError for an unknown name, and for values that are not finite real
+    numbers of this length."""
     if not isinstance(u, Mapping):
         if type(u) is np.ndarray and u.dtype == np.float64 and u.shape == present.shape and math.isfinite(u @ u):
             return u.copy()
@@ -170,13 +156,8 @@ def check_number_names(owner: str, names: Iterable[Any]) -> None:
 
 
 def read_inputs(owner: str, inputs: Any, most: int | None = None) -> dict[str, Input]:
-    """The inputs of the system that a law reads, by their names in it, `most` at the most.
-
-    Raises
-    ------
-    TypeError, ValueError
-        for anything but a mapping from names to inputs
-    """
+    """The inputs of the system that a law reads, by their names in it, `most` at the most. Raises TypeError and
+    ValueError for anything but a mapping from names to inputs."""
     if not isinstance(inputs, Mapping):
         raise TypeError(
             f'{owner}: inputs must be a mapping by name, got {_check.show(inputs)}; give e.g. {{"gain": gain}} with '
@@ -230,6 +211,3 @@ def named_numbers(names: tuple[str, ...]) -> Any:
 def _unknown_number(self: Any, name: str) -> Any:
     """Refuse an attribute that the record does not have."""
     raise AttributeError(str(_check.unknown("name in a law", name, self._fields)), name=name, obj=self)
-
-
-__all__ = ["Input"]

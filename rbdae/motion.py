@@ -105,13 +105,8 @@ class Motion:
             )
 
     def under(self, sources: Sources) -> Motion:
-        """The law with functions of time in the places of some inputs.
-
-        Raises
-        ------
-        ValueError
-            for tables that are not smooth enough, or if only some of three inputs are given
-        """
+        """The law with functions of time in the places of some inputs. Raises ValueError for tables that are not smooth
+        enough, or if only some of three inputs are given."""
         replaced = tuple(each in sources for each in self.inputs)
         if not any(replaced):
             return self
@@ -181,13 +176,7 @@ def _rates_at(law: Recorded, t: float, x: Vec) -> Vec:
 
 def motion_of(owner: str, law: Any, n: int, inputs: Mapping[str, Input] | None) -> Motion:
     """The motion from a user's law: a function of time, n inputs, 3 n inputs for s, s', s'', or a law (t, u) of
-    `inputs`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        for anything else
-    """
+    `inputs`. Raises TypeError and ValueError for anything else."""
     if inputs is not None:
         named = read_inputs(owner, inputs, MOST_INPUTS)
         _check.takes(owner, "the law", law, "t", "u")
@@ -224,7 +213,6 @@ def _of_time(owner: str, law: Any) -> tuple[Callable[[float], Any], ...]:
 
 
 def _values(owner: str, n: int, k: int, t: float, value: object) -> Vec:
-    """The n real numbers that a law returned, checked."""
     shapes, what = ((n,), ()) if n == 1 else ((n,),), f"{_LAWS[k]} at t = {t:g}"
     return _check.array(owner, what, value, *shapes, remedy=f"return {n} number{'s' * (n > 1)}")
 
@@ -247,7 +235,6 @@ def _as_they_are(users: Sequence[Callable[..., Any]]) -> Filling:
 
 
 def _by_name(n: int, names: tuple[str, ...], users: Sequence[Callable[..., Any]]) -> Filling:
-    """Filling of a law (t, u)."""
     (law,) = users
     numbers = named_numbers(names)
 

@@ -10,21 +10,14 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from rbdae import _check
 
-T = TypeVar("T")
-
 
 def checked(owner: str, value: object, example: str) -> Path:
-    """A path from a path or a string.
-
-    Raises
-    ------
-    TypeError, ValueError
-        for anything else, and for strings that cannot name a file
-    """
+    """A path from a path or a string; raises TypeError and ValueError for anything else, and for strings that cannot
+    name a file."""
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     wrong = f"{owner} must be the name of a file, got {_check.show(value)}; pass e.g. {example!r}"
     if not isinstance(text, str):
@@ -35,13 +28,8 @@ def checked(owner: str, value: object, example: str) -> Path:
 
 
 def writable(owner: str, value: object, example: str, endings: Sequence[str] = ()) -> Path:
-    """A path for a file to write, with one of these endings if there are any.
-
-    Raises
-    ------
-    TypeError, ValueError, OSError
-        as `checked`, and for another ending, a missing folder, and a folder of this name
-    """
+    """A path for a file to write, with one of these endings if there are any. Raises as `checked`, and ValueError and
+    OSError for another ending, a missing folder, and a folder of this name."""
     target = checked(owner, value, example)
     if endings and target.suffix.lower() not in endings:
         raise ValueError(f"{owner}: the name must end with {' or '.join(endings)}, got {target.name!r}")
@@ -57,28 +45,18 @@ def is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-def harmless(cell: T) -> T | str:
-    """A table cell for a file; text that a spreadsheet would evaluate as a formula gets an apostrophe."""
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] and cell[:1] in "=+-@\t\r" else cell
-
-
 def write_csv(path: Path, frame: Any, **options: Any) -> Path:
-    """Write a data frame as CSV; a name of a column that a spreadsheet would evaluate gets an apostrophe."""
+    """Write a data frame as CSV."""
     with replacing(path) as new:
-        frame.rename(columns=harmless).to_csv(new, errors="backslashreplace", **options)
+        frame.to_csv(new, errors="backslashreplace", **options)
     return path
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path with the same suffix, which replaces `path` if the block ends without an exception. Links and
-    the permissions of an old file stay; for a device the content is copied.
-
-    Raises
-    ------
-    OSError
-        names the file that cannot be written
-    """
+    the permissions of an old file stay; for a device the content is copied. An OSError names the file that cannot be
+    written."""
     target = path.resolve()
     if not is_special(path) and target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(f"{path} cannot be written; name another file, or change its permissions")

@@ -72,11 +72,8 @@ class System:
             setattr(out, name, value.copy() if isinstance(value, (dict, set)) else value)
         return out
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        for name, value in state[1].items():
             setattr(self, name, value)
         self._gravity.flags.writeable = False
         for part in (*self._bodies.values(), *self._joints.values(), *self._forces.values()):
@@ -142,6 +139,8 @@ class System:
     def add_input(self, name: str, value: float = 0.0, *, unit: str = "") -> Input:
         """Add an input: a number that force laws read and that a run receives from outside.
 
+        The result is for ``rbdae.forces.Motor(joint, torque=u)`` and other laws.
+
         Parameters
         ----------
         name : str
@@ -150,11 +149,6 @@ class System:
             Used unless a run gives another.
         unit : str
             For labels.
-
-        Returns
-        -------
-        Input
-            For ``rbdae.forces.Motor(joint, torque=u)`` and other laws.
         """
         _check.name("input", name, self._inputs)
         if not isinstance(unit, str):
@@ -179,6 +173,8 @@ class System:
     ) -> Body:
         """Add a rigid body.
 
+        Raises ValueError and TypeError if the data describe no body.
+
         Parameters
         ----------
         name : str
@@ -201,15 +197,6 @@ class System:
             Initial value in the body frame, rad/s.
         allow_unphysical : bool
             Accept an inertia that breaks the triangle inequality, like the top in [GR95], section 11.6.
-
-        Returns
-        -------
-        Body
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the data describe no body; the message names the object, the value and the remedy.
 
         Notes
         -----
@@ -260,9 +247,7 @@ class System:
     def add_joint(self, joint: J) -> J:
         """Add a joint between two bodies of this system.
 
-        Returns
-        -------
-        The joint as the system has it: with its name, by default "spherical-1" and so on.
+        Returns it as the system has it: with its name, by default "spherical-1" and so on.
         """
         if not isinstance(joint, AbstractJoint):
             raise TypeError(
@@ -282,9 +267,7 @@ class System:
     def add_force(self, force: F) -> F:
         """Add a force on bodies of this system.
 
-        Returns
-        -------
-        The force as the system has it: with its name, by default "bushing-1" and so on, and with the ground as its
+        Returns it as the system has it: with its name, by default "bushing-1" and so on, and with the ground as its
         second body unless one was given.
         """
         if not isinstance(force, AbstractForce):
@@ -307,12 +290,7 @@ class System:
         return bound
 
     def add_block(self, block: B) -> B:
-        """Add a block: equations without a force (`rbdae.Block`).
-
-        Returns
-        -------
-        The block as the system has it, with its name.
-        """
+        """Add a block: equations without a force (`rbdae.Block`). Returns it as the system has it, with its name."""
         if not isinstance(block, Block):
             raise TypeError(f"add_block takes a rbdae.Block such as rbdae.block(...), got {_check.show(block)}")
         return self.add_force(block)
@@ -344,9 +322,8 @@ class System:
         gravity = ", ".join(f"{g:g}" for g in self._gravity)
         kinds = [(body.name, "body", f"{body.mass:g} kg") for body in self.bodies]
         for joint in self.joints:
-            kinds.append(
-                (joint.name or "", f"joint {type(joint).__name__}", ", ".join(body.name for body in joint.bodies))
-            )
+            on = ", ".join(body.name for body in joint.bodies)
+            kinds.append((joint.name or "", f"joint {type(joint).__name__}", on))
         sorts = [(force, *sort_of(force)) for force in self.forces]
         kinds += [(force.name or "", f"{what} {type(force).__name__}", details) for force, what, details in sorts]
         counts = f"bodies: {len(self.bodies)}, joints: {len(self.joints)}, forces: {len(self.forces)}"
@@ -364,7 +341,8 @@ def name_in(system: System, part: object) -> str | None:
 
 def _check_pivot(owner: str, pivot: Vec, position: ArrayLike | None, velocity: ArrayLike | None) -> None:
     """Refuse a given position or velocity that contradicts the pivot."""
-    if position is not None and not _same(_check.vector(owner, "position", position), pivot):
+    given = pivot if position is None else _check.vector(owner, "position", position)
+    if math.dist(given, pivot) > 1e-12 * max(math.hypot(*given), math.hypot(*pivot)):
         raise ValueError(
             f"{owner}: position must equal the pivot {_check.show(pivot)}, where the body frame's origin sits, got "
             f"{_check.show(position)}; leave it out"
@@ -374,11 +352,3 @@ def _check_pivot(owner: str, pivot: Vec, position: ArrayLike | None, velocity: A
             f"{owner}: velocity must be zero, as the body frame's origin sits at the pivot, got "
             f"{_check.show(velocity)}; leave it out and give angular_velocity"
         )
-
-
-def _same(x: Vec, y: Vec) -> bool:
-    """Whether two points agree up to rounding."""
-    return math.dist(x, y) <= 1e-12 * max(math.hypot(*x), math.hypot(*y))
-
-
-__all__ = ["Body", "System", "name_in"]

@@ -15,5 +15,3 @@ ADAPTERS: dict[str, str] = {
 """The adapters of this distribution: the name before the colon in ``solver="name:method"``, and the module with its
 ``ADAPTER``. ``pyproject.toml`` lists the same pairs as entry points of the group ``rbdae.adapters``; adapters of other
 distributions register there too."""
-
-__all__ = ["ADAPTERS"]

@@ -159,7 +159,6 @@ def bdf(name: str, summary: str, shared_state: str = "") -> Method:
 
 
 def adams_or_bdf(summary: str) -> Method:
-    """CVODE."""
     return Method("cvode", frozenset({"ode"}), summary=f"Adams (default) or BDF, {summary}")
 
 
@@ -191,5 +190,4 @@ def algebraic(problem: Solvable) -> dict[str, Any]:
 
 
 def gave_up(reasons: dict[int, Reason], code: int, message: str) -> GaveUp:
-    """The exception for a return code."""
     return GaveUp(reasons.get(code, Reason.SOLVER), f"return code {code}: {message}")

@@ -18,7 +18,6 @@ Not offered: the Euler methods, RungeKutta34, which rejects no steps, GLIMDA, an
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.metadata
 import importlib.util
@@ -164,13 +163,11 @@ _RADAU5_SAYS = {
 """Messages of Radau5ODE from Assimulo 3.3 on, which has its own return codes."""
 
 
-@functools.cache
 def module(name: str) -> ModuleType:
     return importlib.import_module(f"assimulo.{name}")
 
 
 def surrender(name: str, code: int) -> GaveUp:
-    """The exception for a return code."""
     return GaveUp(_CODES.get(name, _HAIRER).get(code, Reason.SOLVER), f"return code {code}")
 
 
@@ -198,8 +195,6 @@ def configured(solver: Any, name: str, usual: Mapping[str, Any], given: Mapping[
 
 
 def explicit_problem(problem: Solvable, functions: Functions, rhs: Callable[..., Vec], y0: Vec) -> Any:
-    """An `Explicit_Problem`."""
-
     def jac(t: float, y: Vec, sw: Any = None) -> Mat:
         return functions.rhs_jacobian(t, y)
 
@@ -303,7 +298,6 @@ class _Stacked:
         self._both = np.zeros(2 * n)
 
     def stack(self, y: Vec, yd: Vec) -> Vec:
-        """Y from y and y'."""
         return np.asarray(np.concatenate([y, yd])[self._source])
 
     def unstack(self, stacked: Vec) -> Vec:

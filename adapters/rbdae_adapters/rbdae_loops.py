@@ -25,7 +25,7 @@ from rbdae._version import __version__
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.loops import fixed, memory
-from rbdae.machine.loops.host import USUAL, Controls, FixedLoop, Loop
+from rbdae.machine.loops.host import Controls, FixedLoop, Loop
 from rbdae.machine.loops.methods import METHODS, ODEX, Stepper, Tableau
 from rbdae_adapters.toolkit import GaveUp, loops, take_options
 from rbdae_adapters.toolkit.loops import Inside, LoopRun, arguments, machine
@@ -133,12 +133,7 @@ class LoopsAdapter(AbstractAdapter):
 
     def native(self, problem: Solvable, method: str, **options: Any) -> NativeProblem:
         """The right-hand side as a machine function, and the start; for fixed-step methods the functions of a step.
-
-        Raises
-        ------
-        rbdae.adapter.Unsupported
-            for options, and for models that the method does not support
-        """
+        Raises Unsupported for options, and for models that the method does not support."""
         take_options(options, (), f"the native form of rbdae:{method}")
         if method in SCHEMES:
             scheme = next(iter(SCHEMES[method].values()))
@@ -171,7 +166,6 @@ class LoopsAdapter(AbstractAdapter):
         return run
 
     def _scheme(self, method: Method, request: Request) -> tuple[Stepper, Mapping[str, Any]]:
-        """A method and its options, checked."""
         scheme = ODEX if method.name == ODEX.name else METHODS[method.name]
         allowed = _ADAPTIVE if scheme is not ODEX else _ADAPTIVE[:-1]
         return scheme, request.options and _options(request.options, allowed, f"rbdae:{method.name}")
@@ -220,16 +214,13 @@ class OneStepRun(LoopRun):
         options: Mapping[str, Any],
         within: Inside | None,
     ) -> None:
-        controls = USUAL
-        if options or request.first_step is not None:
-            given = dict(options)
-            if request.first_step is not None:
-                given["first_step"] = request.first_step
-            if within is None:
-                given.pop("max_steps", None)
-            controls = Controls(**given)
+        given = dict(options)
+        if request.first_step is not None:
+            given["first_step"] = request.first_step
+        if within is None:
+            given.pop("max_steps", None)
         span, told = (request.t0, request.t_end), arguments(request, within)
-        loop = Loop(method, function, span, y0, request.rtol, request.atol, controls, **told)
+        loop = Loop(method, function, span, y0, request.rtol, request.atol, Controls(**given), **told)
         super().__init__(loop, function.check, request, within)
         self._max_step = options.get("max_step", math.inf)
 
@@ -271,7 +262,6 @@ class OneStepRun(LoopRun):
 
     @property
     def y(self) -> Vec:
-        """A copy of the state there."""
         y: Vec = self.loop.y
         return y.copy()
 
@@ -288,7 +278,6 @@ class OneStepRun(LoopRun):
         return Reason.FINISHED, ""
 
     def mark(self) -> tuple[float, Vec, int]:
-        """The present time, state, and number of steps."""
         return self.t, self.y, self.loop.s.rows
 
     def back(self, mark: tuple[float, Vec, int]) -> None:
@@ -301,7 +290,6 @@ class OneStepRun(LoopRun):
         s.h = 0.0
 
     def disturbed(self) -> None:
-        """Evaluate the right-hand side again at the present state."""
         self.loop.s.stale = 1
 
     def steps(self) -> Steps:
@@ -339,9 +327,6 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
 }
 """Schemes of each method by variant; the first is the default."""
 
-NOT_SYMMETRIC = frozenset({"MIDPOINT (326)"})
-"""Schemes whose steps of size -h do not undo steps of size h."""
-
 
 def _fixed_loop(
     problem: Solvable, method: str, span: tuple[float, float], y0: Vec, step: float, options: Mapping[str, Any],
@@ -358,8 +343,6 @@ def _fixed_loop(
 
 @final
 class FixedRun(LoopRun):
-    """A run of fixed steps."""
-
     def __init__(self, loop: FixedLoop, request: Request, method: str, within: Inside | None) -> None:
         super().__init__(loop, loop.functions.check, request, within)
         self.step_size, self.method = request.step, method
@@ -369,13 +352,11 @@ class FixedRun(LoopRun):
         self.check()
         s = self.loop.s
         number = s.steps + int(s.t == s.t_new)  # else a state within the last step has no solution
-        if status == memory.TOO_MANY:
-            raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
         where, remedy = f"step {number} of {self.step_size:.3g} s: ", "take a smaller step="
         if status == memory.STEP_NOT_FINITE:
             raise GaveUp(Reason.NOT_FINITE, f"{where}{remedy}")
         if status != memory.NOT_CONVERGED:
-            raise RuntimeError(f"the loop returned the unknown status {status}")
+            raise self.ended(status) or RuntimeError(f"the loop returned the unknown status {status}")
         said = f"after {s.most} iterations its equations do not hold, as where a body comes to half a turn in a step"
         if self.method == "variational":
             said = "it turns a spin Omega by theta, sin(theta) = step * Omega: there is none beyond step * Omega = 1"
@@ -393,7 +374,7 @@ def weights_of(functions: Any, method: str, options: Mapping[str, Any]) -> tuple
     sum w_i^3 = 0 ([HLW06], II.4)."""
     if options.get("order", 2) == 2:
         return (1.0,)
-    if functions.scheme in NOT_SYMMETRIC:
+    if functions.scheme == "MIDPOINT (326)":
         raise Unsupported(
             f"rbdae:{method}: order=4 needs steps that are undone by the opposite size, unlike those of "
             f"{functions.scheme}; choose another variant="
@@ -414,7 +395,6 @@ def functions_of(problem: Solvable, scheme: str, method: str) -> Any:
 
 
 def _run_fixed(problem: Solvable, method: str, request: Request) -> Outcome:
-    """Run a method of fixed step size."""
     options = _options(request.options, _FIXED_STEP, f"rbdae:{method}", variant=SCHEMES[method], order=(2, 4))
     if request.projector is not None:
         raise Unsupported(

@@ -6,7 +6,7 @@ effect: for index-2 and index-3 unknowns they are divided by h and h^2, which sc
 
 - multipliers of index 1, which are rates of velocities, are scaled as index 2, and all multipliers are measured against
   the largest of them;
-- Newton's iteration is not asked for less than some roundings (`_roundings`), and increments below its tolerance that
+- Newton's iteration is not asked for less than some roundings, and increments below its tolerance that
   hardly fall count as zero (`_Stepper`): the package would take them for divergence, and halve the step for ever if a
   motion is so simple, or so fast, that the first increment is rounding;
 - a step that is lost in rounding ends the run: at t = 0 the package would continue to 1e-308 s;
@@ -64,15 +64,6 @@ _OPTIONS = {
     "BDF": (*_COMMON, "max_order", "NDF_strategy"),
 }
 """Options passed on; the package only warns about unknown ones."""
-
-
-def _roundings(problem: Solvable, method: str) -> int:
-    """Least tolerance of Newton's iteration, in roundings of the unknowns, where its increments stagnate.
-
-    The remaining errors add up: with 500, Radau had the same error on tops at 1e-8 and at 1e-10. BDF needs 500, and so
-    does Radau with integrals of multipliers among the unknowns: with 50 it did not start below 1e-8."""
-    integrals = problem.kind == "dae" and np.all(problem.differential)
-    return 500 if method == "BDF" or integrals else 50
 
 
 @final
@@ -278,7 +269,11 @@ class SolveDaeAdapter(AbstractAdapter):
             options.setdefault("first_step", first)
         if request.first_step is not None and method.one_step:
             options["first_step"] = request.first_step
-        roundings = _roundings(problem, method.name)
+        # Newton's increments stagnate at some roundings of the unknowns, and remaining errors add up: with 500, Radau
+        # had the same error on tops at 1e-8 and 1e-10. BDF needs 500, and so does Radau with integrals of multipliers
+        # among the unknowns: with 50 it did not start below 1e-8.
+        integrals = problem.kind == "dae" and np.all(problem.differential)
+        roundings = 500 if method.name == "BDF" or integrals else 50
         stepper = _Stepper(native, request, recorder.y0, atol, ~problem.differential, roundings, options)
         return drive(stepper, recorder, max_steps=max_steps)
 

@@ -95,10 +95,11 @@ C99 = Dialect()
 
 @final
 class Printer:
-    """The statements of one function, a `Target`. `names` are those of y, by their places."""
+    """The statements of one function, a `Target`. `names` are those of y, by their places; `to` is where results go."""
 
     def __init__(self, function: Function, names: Sequence[str], dialect: Dialect = C99) -> None:
         self.statements: list[str] = []
+        self.to = [f"out[{i}] =" for i in range(len(function.outputs))]
         self._dialect, self._guards = dialect, 0
         self.read: dict[int, str] = {}  # of y
         self._names, nodes = names, function.graph.nodes
@@ -110,7 +111,7 @@ class Printer:
 
     def left(self, results: Sequence[Expression], outputs: Sequence[int]) -> list[str]:
         """The statements for results that are no operations."""
-        return [f"out[{i}] = {results[i].text};" for i, node in enumerate(outputs) if node in self._places]
+        return [f"{self.to[i]} {results[i].text};" for i, node in enumerate(outputs) if node in self._places]
 
     def number(self, x: float) -> Expression:
         """A constant, to the last bit."""
@@ -142,7 +143,7 @@ class Printer:
 
     def _stored(self, node: int, value: Expression) -> Expression:
         """A value, which goes to its places in the results at once: few of them wait for the end."""
-        self.statements += [f"out[{i}] = {value.text};" for i in self._places.pop(node, ())]
+        self.statements += [f"{self.to[i]} {value.text};" for i in self._places.pop(node, ())]
         return value
 
     def guard(self, condition: Expression, wanted: bool) -> None:
@@ -178,19 +179,17 @@ def function_text(name: str, function: Function, names: Sequence[str], says: str
         work = ["w"] if cut else []
         body = [f"(void){x};" for x in (*function.arguments, *"up", "out", *work) if x not in known] + body
         more, own = (f", {real} *w", f"{name}_part{k}") if cut else ("", name)
-        texts.append(
-            _block(
-                f"{dialect.qualifier}int {own}({arguments}, {real} *{dialect.restrict}out{more})", [*body, "return 0;"]
-            )
-        )
+        head = f"{dialect.qualifier}int {own}({arguments}, {real} *{dialect.restrict}out{more})"
+        texts.append(block(head, [*body, "return 0;"]))
     if cut:
         calls = [f"if ((bad = {name}_part{k}({passed}))) return bad;" for k in range(len(parts))]
         head = f"{dialect.qualifier}int {name}({arguments}, {real} *{dialect.restrict}out)"
-        texts.append(_block(head, [f"{real} w[{max(len(kept), 1)}];", "int bad;", *calls, "return 0;"]))
+        texts.append(block(head, [f"{real} w[{max(len(kept), 1)}];", "int bad;", *calls, "return 0;"]))
     return "\n".join([comment(f"{says}: {function.n_operations} operations."), *texts])
 
 
-def _block(head: str, body: Iterable[str]) -> str:
+def block(head: str, body: Iterable[str]) -> str:
+    """A function, or what else has a head and a body of lines."""
     return "\n".join([f"{head} {{", *(f"    {line}" for line in body), "}"])
 
 
@@ -212,7 +211,8 @@ def table(kind: str, name: str, values: Any) -> str:
     """An array; one with nothing in it has a 0, which C wants."""
     write = {"double": lambda x: repr(float(x)), "char *": _quoted}.get(kind, lambda x: str(int(x)))
     written = [write(x) for x in values] or ["0"]
-    lines = [", ".join(written[k : k + 6]) for k in range(0, len(written), 6)]
+    width = 6 if kind in ("double", "char *") else 18
+    lines = [", ".join(written[k : k + width]) for k in range(0, len(written), width)]
     qualifier = "const char *const" if kind == "char *" else f"const {kind}"
     return "\n".join([f"{qualifier} {name}[{len(written)}] = {{", ",\n".join(f"    {line}" for line in lines), "};"])
 

@@ -12,6 +12,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._version import __version__
 from rbdae.handover.c import comment, function_text, identifiers, table
+from rbdae.handover.c_loops import HEAD, Loops
 from rbdae.handover.recorded import Handed, TooLong
 
 KINDS: Mapping[str, tuple[str, ...]] = {
@@ -90,6 +91,7 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
     """The file: tables, then the functions by their names. Its names begin with the prefix."""
     problem, names = handed.problem, identifiers(handed.problem.labels)
     form, n, (prefix,) = problem.workspace.settings.formulation, problem.n, identifiers([prefix])
+    loops = Loops(handed, prefix)
     size = [
         f"{prefix}_N = {n}",
         f"{prefix}_EQUATIONS = {problem.n_equations}",
@@ -103,6 +105,7 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
             f"{__version__}; SI units."
         ),
         "#include <math.h>\n\n#ifndef RBDAE_INDEX\n#define RBDAE_INDEX int /* or long long, for 64 bits */\n#endif",
+        *[HEAD] * loops.apply,
         comment("Functions return 0, or 1 where the results mean nothing: a guard does not hold."),
         f"enum {{ {', '.join(size)} }};",
         table("char *", f"{prefix}_labels", problem.labels),
@@ -125,29 +128,34 @@ def source(handed: Handed, prefix: str, functions: Sequence[str]) -> str:
         if name == "project":
             parts += _project(handed, prefix)
             continue
-        if name == "quantities":
-            labels, units, function = handed.quantities()
-            parts += [
-                f"enum {{ {prefix}_QUANTITIES = {len(labels)} }};",
-                table("char *", f"{prefix}_quantity_labels", labels),
-                table("char *", f"{prefix}_quantity_units", units),
-            ]
-        else:
-            try:
-                function = handed.function(name)
-            except TooLong as error:
-                if name != "rhs_jacobian":  # which codes make of differences
-                    raise
-                parts.append(comment(f"Left out: {error}."))
-                continue
-        if function.pattern is not None:
+        try:
+            text, pattern = loops.function(name, _SAYS[name]) if loops.apply else None, None
+            if text is None:
+                if name == "quantities":
+                    labels, units, function = handed.quantities()
+                    parts += [
+                        f"enum {{ {prefix}_QUANTITIES = {len(labels)} }};",
+                        table("char *", f"{prefix}_quantity_labels", labels),
+                        table("char *", f"{prefix}_quantity_units", units),
+                    ]
+                else:
+                    function = handed.function(name)
+                text, pattern = function_text(f"{prefix}_{name}", function, names, _SAYS[name]), function.pattern
+            elif name == "jacobian":
+                pattern = problem._block_pattern
+        except TooLong as error:
+            if name == "rhs" or (name in ("residual", "jacobian") and "rhs" not in functions):
+                raise
+            parts.append(comment(f"Left out: {error}."))
+            continue
+        if pattern is not None:
             parts += [
                 comment(f"The pattern of {name}, compressed columns: rows of its entries, and where columns begin."),
-                f"enum {{ {prefix}_{name}_NNZ = {len(function.outputs)} }};",
-                table("RBDAE_INDEX", f"{prefix}_{name}_rows", function.pattern.rows),
-                table("RBDAE_INDEX", f"{prefix}_{name}_pointers", function.pattern.pointers(n)),
+                f"enum {{ {prefix}_{name}_NNZ = {len(pattern.rows)} }};",
+                table("RBDAE_INDEX", f"{prefix}_{name}_rows", pattern.rows),
+                table("RBDAE_INDEX", f"{prefix}_{name}_pointers", pattern.pointers(n)),
             ]
-        parts.append(function_text(f"{prefix}_{name}", function, names, _SAYS[name]))
+        parts.append(text)
     return "\n\n".join([*parts, _DENSE.format(prefix)]) + "\n"
 
 

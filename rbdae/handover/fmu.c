@@ -1,6 +1,6 @@
 /* What both versions of FMI (fmi-standard.org) need around a model in C (model.c); fmu2.c and fmu3.c include it. The
    value reference of a variable is its place in `x`: time, states, their rates, inputs, outputs, parameters, the
-   tolerance of co-simulation. */
+   tolerance of drift and of co-simulation. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -83,6 +83,19 @@ static int rates_at(const Model *m, double t, const double *y, double *out) {
     return 0;
 }
 
+/* Whether y is off the constraints by more than the tolerance. */
+static bool drifted(const Model *m, double t, const double *y) {
+    const double *x = m->now.x;
+    double g[2 * FMU_CONSTRAINTS + 1];
+    return model_constraints(t, y, x + INPUTS, x + PARAMETERS, g) ||
+           !(model_largest(2 * FMU_CONSTRAINTS, model_weights, g) <= x[TOLERANCE]);
+}
+
+/* y to the constraints, or 1 if these are not reached. */
+static int onto(const Model *m, double t, double *y) {
+    return model_project(t, y, m->now.x + INPUTS, m->now.x + PARAMETERS, 1e-14, 10);
+}
+
 static int evaluate(Model *m, bool rates, bool outputs) {
     double *x = m->now.x;
     if (rates && !m->now.rates && rates_at(m, x[0], x + STATES, x + RATES)) return say(m, DISCARD, NO_RESULT);
@@ -96,6 +109,15 @@ static int evaluate(Model *m, bool rates, bool outputs) {
 static int changed(Model *m) {
     m->now.rates = m->now.outputs = false;
     return OK;
+}
+
+/* In event mode: the state to the constraints. */
+static int project(Model *m, Flag *moved) {
+    const State before = m->now;
+    if (!(*moved = drifted(m, before.x[0], before.x + STATES))) return OK;
+    if (!onto(m, before.x[0], m->now.x + STATES)) return changed(m);
+    m->now = before;
+    return say(m, DISCARD, NO_RESULT);
 }
 
 static int set_time(Model *m, double t) {
@@ -152,8 +174,8 @@ static int directional(const Model *m, const uint32_t *unknowns, size_t n_unknow
 }
 
 /* Steps of Dormand and Prince (J. Comput. Appl. Math. 6, 1980) of order 5 until a time, with constant inputs. The
-   estimated error of a step is at most the tolerance, times 1 + |y|, in the mean. Where no step succeeds, the state is
-   that from before. */
+   estimated error of a step is at most the tolerance, times 1 + |y|, in the mean; its end is projected if it has
+   drifted. Where no step succeeds, the state is that from before. */
 static int advance(Model *m, double end) {
     static const double c[7] = {0.0, 0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0};
     static const double a[7][6] = {
@@ -189,6 +211,8 @@ static int advance(Model *m, double end) {
             sum *= step / (x[TOLERANCE] * (1.0 + fmax(fabs(old[j]), fabs(y[j]))));
             error += sum * sum / model_N;
         }
+        const double t = x[0] + step;
+        if (!failed && error <= 1.0 && drifted(m, t, y)) failed = onto(m, t, y) || rates_at(m, t, y, k[6]);
         const bool good = !failed && error <= 1.0;
         const double factor = failed ? 0.1 : fmin(5.0, fmax(0.2, 0.9 * pow(error, -0.1))); /* of its square */
         if (good) {
@@ -238,7 +262,9 @@ API(int, GetNominalsOfContinuousStates)(void *m, double *nominals, size_t n) {
 }
 API(int, GetEventIndicators)(void *m, double *indicators, size_t n) { return n ? ERROR : OK; }
 API(int, CompletedIntegratorStep)(void *m, Flag no_return, Flag *event_mode, Flag *terminate) {
-    return *event_mode = *terminate = 0, OK;
+    const double *x = ((Model *)m)->now.x;
+    *event_mode = drifted(m, x[0], x + STATES);
+    return *terminate = 0, OK;
 }
 
 API(int, GetFMUState)(void *m, void **kept) {

@@ -54,7 +54,7 @@ def write(handed: Handed, path: str | Path, version: str, kind: str, outputs: Se
     (name,), layer, here = identifiers([path.stem]), f"fmu{version[0]}.c", Path(__file__).parent
     labels, units, quantities = handed.quantities(outputs)
     read = [*zip(labels, units, strict=True), ("energy.kinetic", "J"), ("energy.potential", "J")]
-    model, variables = _model(handed, [quantities, handed.energy()]), _variables(handed, kind, read)
+    model, variables = _model(handed, [quantities, handed.energy()]), _variables(handed, read)
     token = sha256(repr((model, version, kind, variables)).encode()).hexdigest()[:32]
     files = {
         "sources/model.c": f'#define FMU_TOKEN "{token}"\n{model}',
@@ -72,7 +72,7 @@ def write(handed: Handed, path: str | Path, version: str, kind: str, outputs: Se
     return path
 
 
-def _variables(handed: Handed, kind: str, outputs: Sequence[tuple[str, str]]) -> list[Variable]:
+def _variables(handed: Handed, outputs: Sequence[tuple[str, str]]) -> list[Variable]:
     """The variables of a problem in the order of fmu.c."""
     problem, units = handed.problem, {u.name: u.unit for u in handed.problem.system.inputs}
     out = [Variable("time", "independent", unit="s")]
@@ -81,7 +81,7 @@ def _variables(handed: Handed, kind: str, outputs: Sequence[tuple[str, str]]) ->
     out += [Variable(x, "input", start=value, unit=units[x]) for x, value in handed.inputs.items()]
     out += [Variable(x, "output", initial="calculated", unit=unit) for x, unit in outputs]
     out += [Variable(x, "parameter", "tunable", "exact", value) for x, value in handed.parameters.items()]
-    out += [Variable("tolerance", "parameter", "tunable", "exact", 1e-8)] if kind == "co-simulation" else []
+    out += [Variable("tolerance", "parameter", "tunable", "exact", 1e-8)]
     known = set[str]()
     for k, x in enumerate(out):
         name = "".join(letter if letter.isprintable() else "_" for letter in x.name)  # XML has no others
@@ -96,11 +96,12 @@ def _model(handed: Handed, outputs: Sequence[Function]) -> str:
     """model.c: right-hand side, outputs, their derivatives along a direction."""
     names, rhs = identifiers(handed.problem.labels), handed.function("rhs")
     read = _together(handed, outputs)
-    sizes = {"INPUTS": handed.inputs, "OUTPUTS": read.outputs, "PARAMETERS": handed.parameters}
+    sizes = {"INPUTS": len(handed.inputs), "OUTPUTS": len(read.outputs), "PARAMETERS": len(handed.parameters)}
+    sizes["CONSTRAINTS"] = handed.sizes[3]
     says = "derivatives along a direction: c of the time, yd of y, and of u what follows it"
     parts = [
-        source(handed, "model", ["rhs"]),
-        f"enum {{ {', '.join(f'FMU_{what} = {len(of)}' for what, of in sizes.items())} }};",
+        source(handed, "model", ["rhs", "project"]),
+        f"enum {{ {', '.join(f'FMU_{what} = {n}' for what, n in sizes.items())} }};",
         table("double", "fmu_u0", handed.inputs.values()),
         table("double", "fmu_p0", handed.parameters.values()),
         function_text("fmu_outputs", read, names, "The outputs"),
@@ -154,6 +155,7 @@ def _description(version: str, kind: str, name: str, token: str, variables: Sequ
     state = "FMUState" if new else "FMUstate"
     can = [f"canGetAndSet{state}", f"canSerialize{state}", f"providesDirectionalDerivative{'s' if new else ''}"]
     can += ["canHandleVariableCommunicationStepSize"] if kind == "CoSimulation" else []
+    can += ["needsCompletedIntegratorStep"] if kind == "ModelExchange" and new else []  # 2.0 does without being told
     door = SubElement(root, kind, {"modelIdentifier": name, **dict.fromkeys(can, "true")})
     if not new:
         SubElement(SubElement(door, "SourceFiles"), "File", name="fmu2.c")

@@ -65,7 +65,8 @@ API(int, GetDirectionalDerivative)(void *m, const uint32_t *unknowns, size_t n_u
 }
 
 API(int, NewDiscreteStates)(void *m, EventInfo *info) {
-    return *info = (EventInfo){0, 0, 0, 0, 0, 0.0}, OK;
+    *info = (EventInfo){0, 0, 0, 0, 0, 0.0};
+    return project(m, &info->states_changed);
 }
 
 API(int, DoStep)(void *m, double t, double step, int no_return) { return advance(m, t + step); }

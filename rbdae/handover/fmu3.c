@@ -80,9 +80,9 @@ REFUSED(GetAdjointDerivative, (void *m, const uint32_t *unknowns, size_t n_unkno
 
 API(int, EvaluateDiscreteStates)(void *m) { return OK; }
 API(int, UpdateDiscreteStates)(void *m, bool *again, bool *terminate, bool *nominals, bool *states, bool *next, double *t) {
-    *again = *terminate = *nominals = *states = *next = false;
+    *again = *terminate = *nominals = *next = false;
     *t = 0.0;
-    return OK;
+    return project(m, states);
 }
 
 API(int, GetNumberOfEventIndicators)(void *m, size_t *n) { return *n = 0, OK; }

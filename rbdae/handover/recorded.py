@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partialmethod
+from types import MappingProxyType
 from typing import Any, Protocol, TypeVar, final
 
 import numpy as np
@@ -82,12 +83,14 @@ class Target(Protocol[V]):
         """A condition that has to be as it is wanted."""
 
 
-def walk(function: Function, target: Target[V]) -> list[V]:
-    """The results of a function in a language."""
-    nodes, values = function.graph.nodes, dict[int, V]()
+def walk(function: Function, target: Target[V], given: Mapping[int, V] = MappingProxyType({})) -> list[V]:
+    """The results of a function in a language; `given` are values of nodes that are there."""
+    nodes, values = function.graph.nodes, dict(given)
     for k in function.order:
         kind, *rest = nodes[k]
-        if kind == "const":
+        if k in given:
+            pass
+        elif kind == "const":
             values[k] = target.number(float(value_of(rest[0])))
         elif kind == "input":
             values[k] = target.input(*rest)
@@ -134,11 +137,6 @@ class Handed:
         """The inputs with their values, u."""
         return dict(self.problem.inputs)
 
-    @cached_property
-    def jacobian(self) -> str:
-        """The name of the Jacobian of this kind of problem."""
-        return "rhs_jacobian" if self.problem.kind == "ode" else "jacobian"
-
     def function(self, name: str) -> Function:
         """One of the callbacks, or of `readings.FUNCTIONS`; Jacobians have their entries column by column."""
         if name not in self._known:
@@ -155,10 +153,6 @@ class Handed:
         and ValueError for values of actuators, loads of redundant equations, what is called in Python, and formulas
         with numbers that are in p; or all others."""
         return readings.quantities(self, labels)
-
-    def projection(self) -> tuple[Function, Function]:
-        """(g, gdot) of (t, y), and `readings.correction`, which ``project`` in C repeats as `rbdae.Projection()`."""
-        return self.function("constraints"), self.function("correction")
 
     @property
     def sizes(self) -> tuple[int, int, int, int]:

@@ -114,16 +114,20 @@ class Elements(NamedTuple):
     solving: Solving | None = None
 
 
+def numbers_of(elements: Elements, numbers: Vec) -> Vec:
+    """The numbers that elements load, for those of a model."""
+    tape, loaded = elements.tape, np.empty(len(elements.tape.results))
+    values, n = np.concatenate([tape.constants, numbers, np.empty(len(tape.rows))]), len(loaded)
+    first = len(values) - len(tape.rows)
+    follow(len(tape.rows), first, tape.rows.ravel(), values, n, tape.results, np.arange(n), loaded)
+    return loaded
+
+
 def evaluated(elements: Elements, inputs: Mapping[str, Any], numbers: Vec, n_results: int) -> Vec | None:
     """The results by NumPy, on stacks of the elements of a run, of which none reads what another one writes; None if a
     condition does not hold. `inputs` are (t,), y, yd and the selection by name, `numbers` those of the model."""
-    tape, loaded = elements.tape, np.empty(len(elements.tape.results))
-    values = np.concatenate([tape.constants, numbers, np.empty(len(tape.rows))])
-    n = len(loaded)
-    follow(
-        len(tape.rows), len(values) - len(tape.rows), tape.rows.ravel(), values, n, tape.results, np.arange(n), loaded
-    )
-    vectors = {**inputs, "numbers": loaded, "work": np.zeros(elements.size), "out": np.zeros(n_results)}
+    vectors = {**inputs, "numbers": numbers_of(elements, numbers)}
+    vectors |= {"work": np.zeros(elements.size), "out": np.zeros(n_results)}
     for number, first, end in elements.runs:
         kind, there = elements.kinds[number], dict[int, Any]()
         for k in kind.order:

@@ -65,6 +65,7 @@ class MachineFunction:
 
     def at(self, t: float, y: Vec, out: Vec) -> None:
         """Fill `out` at (t, y). Raises as `check`; without an error, what cannot be had is left as it was."""
+        y = np.array(y)  # addresses of arrays that are read only take longer
         if PROTOTYPE(self.address)(self.context, t, address_of(y), None, 0.0, address_of(out)) != 0:
             self.check()
 

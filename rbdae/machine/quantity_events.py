@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from rbdae.machine.loops import events as at
 from rbdae.machine.module import Module
 
 VALUE, ANGLE, OTHER = at.VALUE, at.ANGLE, at.OTHER
-
-Reader: TypeAlias = Callable[[Vec], MachineFunction]
-"""The values and reaches of events as a machine function of (t, y), by the `memory` of their run."""
 
 
 @cache
@@ -42,28 +39,33 @@ def in_turn(calls: Sequence[tuple[MachineFunction, Vec | None, Vec | None, Vec |
     return MachineFunction(code["in_turn"], address_of(context), owner, [], [c[0] for c in calls])
 
 
-def reader(
-    kinds: Sequence[int], here: MachineFunction, beside: MachineFunction, w: Vec, rates: Vec, n: int, moving: int
-) -> Reader:
-    """What events of some kinds read, for the memories of runs: `rbdae.machine.loops.events.measured` with the numbers
-    of `here` and `beside`, for n unknowns of which the first ones, `moving`, have rates."""
+def measured(
+    kinds: Sequence[int],
+    v: Vec,
+    here: MachineFunction,
+    beside: MachineFunction,
+    w: Vec,
+    rates: Vec,
+    n: int,
+    moving: int,
+) -> MachineFunction:
+    """The values and reaches of events of some kinds by their memory v: `rbdae.machine.loops.events.measured` with the
+    numbers of `here` and `beside`, for n unknowns of which the first ones, `moving`, have rates."""
     s = np.array([len(kinds), sum(kind == OTHER for kind in kinds), n, moving, *kinds], dtype=np.int64)
     code, functions = _code("events"), [here, beside]
     words = [word for each in functions for word in (each.address, each.context)]
-    begun = np.array([*words, *map(address_of, (s, s, w, rates))], dtype=np.int64)
-
-    def of_run(v: Vec) -> MachineFunction:
-        context = begun.copy()
-        context[5] = address_of(v)  # the memory
-        return MachineFunction(code["events"], address_of(context), (code, s, v, w, rates, context), [], functions)
-
-    return of_run
+    context = np.array([*words, *map(address_of, (s, v, w, rates))], dtype=np.int64)
+    return MachineFunction(code["events"], address_of(context), (code, s, v, w, rates, context), [], functions)
 
 
-def memory(targets: Sequence[float], sense: float, little: float) -> Vec:
-    """That of the events of one run: what they wait for, 1 or -1 in a run back in time, and the time that is little at
-    the start; then times and states in their order, but for times within the last step."""
-    v = np.zeros(at.FIRST + at.NUMBERS * len(targets))
+def memory(n: int) -> Vec:
+    """That of n events."""
+    return np.empty(at.FIRST + at.NUMBERS * n)
+
+
+def begin(v: Vec, targets: Sequence[float], sense: float, little: float) -> None:
+    """Begin a run: what its events wait for, 1 or -1 in a run back in time, and the time that is little at the start.
+    Then times and states follow in their order, but for times within the last step."""
+    v.fill(0.0)
     v[at.SENSE], v[at.LITTLE] = sense, little
     v[at.FIRST + at.TARGET :: at.NUMBERS] = targets
-    return v

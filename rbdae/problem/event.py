@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -16,7 +15,7 @@ from rbdae._arrays import Vec
 from rbdae._frozen import fill, refuse_copies
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.loops.events import followed
-from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, Reader, in_turn, memory, reader
+from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, begin, in_turn, measured, memory
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.measures import Found, Measures
 from rbdae.quantities.quantity import Quantity
@@ -113,15 +112,25 @@ def name_of(event: object) -> str:
     return getattr(event, "__name__", None) or _check.show(event)
 
 
+def _key(found: Sequence[Found]) -> tuple[tuple[str, str, str], ...]:
+    return tuple((owner.kind, owner.name, quantity.name) for owner, quantity in found)
+
+
 @final
 class RunEvents:
     """The events of a run over a span, negative back in time, checked; a quantity has one memory of its turns in all
-    segments, functions are given in the unknowns of the `first` problem. Raises ValueError as `EventGroup`."""
+    segments, functions are given in the unknowns of the `first` problem. Raises ValueError for a quantity that the
+    system has not, and for a vector."""
 
     def __init__(self, events: Sequence[AnyEvent], first: Any, span: float) -> None:
         self._events, self._first = events, first
         quantities = [event for event in events if of_quantity(event)]
-        self._group = EventGroup(first.interpretation, quantities, span) if quantities else None
+        self._group = EventGroup.begun(first.interpretation, quantities, span) if quantities else None
+
+    def over(self) -> None:
+        """Leave what was prepared for the next run of the first problem."""
+        if self._group is not None:
+            self._first.interpretation.events[self._group.key] = self._group
 
     def within(
         self, problem: Any, counts: Sequence[int], watched: Callable[[Function], Function]
@@ -151,18 +160,26 @@ class RunEvents:
 
 @final
 class EventGroup:
-    """The n events of quantities in one run, with the memory of their turns and of their last step. Raises ValueError
-    for a quantity that the system has not, and for a vector."""
+    """The n events of quantities in one run, with the memory of their turns and of their last step; one run after the
+    other may have it."""
 
-    def __init__(self, view: Interpretation, events: Sequence[Event], span: float) -> None:
-        self._view, self.n = view, len(events)
-        self._found = [view.owners.find(event.what) for event in events]
-        for event, (_, found) in zip(events, self._found, strict=True):
-            if found.components:
-                raise ValueError(f"event {event.__name__!r}: {found.label} is a vector; give a function event(t, y)")
-        self._kinds = [OTHER if q.aspect != "value" else ANGLE if q.unit == "rad" else VALUE for _, q in self._found]
-        self._memory = memory([event.value for event in events], 1.0 if span > 0.0 else -1.0, 1e-9 * span)
+    def __init__(self, view: Interpretation, found: list[Found], memory: Vec) -> None:
+        self._view, self._found, self._memory, self.n = view, found, memory, len(found)
+        self.key = _key(found)
+        self._kinds = [OTHER if q.aspect != "value" else ANGLE if q.unit == "rad" else VALUE for _, q in found]
         self._known: tuple[float, Vec, Vec] | None = None
+
+    @classmethod
+    def begun(cls, view: Interpretation, events: Sequence[Event], span: float) -> EventGroup:
+        """That of a run, which has left nothing in its memory yet."""
+        found = [view.owners.find(event.what) for event in events]
+        for event, (_, quantity) in zip(events, found, strict=True):
+            if quantity.components:
+                raise ValueError(f"event {event.__name__!r}: {quantity.label} is a vector; give a function event(t, y)")
+        group = view.events.pop(_key(found), None) or cls(view, found, memory(len(found)))
+        begin(group._memory, [event.value for event in events], 1.0 if span > 0.0 else -1.0, 1e-9 * span)
+        group._known = None
+        return group
 
     def value(self, place: int) -> Function:
         """The quantity of an event less its value, as a function (t, y)."""
@@ -170,10 +187,7 @@ class EventGroup:
 
     def on(self, view: Interpretation) -> EventGroup:
         """The same in the unknowns of another selection, with the same memory."""
-        out = copy(self)
-        out.__dict__.pop("machine", None)
-        out._view, out._known = view, None
-        return out
+        return EventGroup(view, self._found, self._memory)
 
     def at(self, t: float, y: Vec) -> Vec:
         """The values of all events, then their reaches."""
@@ -200,13 +214,6 @@ class EventGroup:
     @cached_property
     def machine(self) -> MachineFunction | None:
         """The same as a machine function of (t, y); None where Python is called, or least norms are to be found."""
-        known, key = self._view.readers, tuple((o, q.name) for o, q in self._found)
-        if key not in known:
-            known[key] = self._in_machine_code()
-        found = known[key]
-        return None if found is None else found(self._memory)
-
-    def _in_machine_code(self) -> Reader | None:
         view, recorded, n, rates = self._view, self._view.recorded, self._view.workspace.layout.n, self._rates
         nodes = [recorded.node(each) for each in (*self._found, *rates)]
         direct = [recorded.node(each) for each in self._found if each[1].aspect != "acceleration"]
@@ -217,7 +224,8 @@ class EventGroup:
         (x, moved), now, after = np.empty((2, recorded.ends[-1])), w[: 2 * self.n], w[2 * self.n : 4 * self.n]
         calls = in_turn(recorded.calls(view, nodes, x, now, here, rates_too=others))
         beside = in_turn(recorded.calls(view, nodes, moved, after, later, rates_too=False) if others else [])
-        return reader(self._kinds, calls, beside, w, here, n, view.workspace.layout.n_differential)
+        moving = view.workspace.layout.n_differential
+        return measured(self._kinds, self._memory, calls, beside, w, here, n, moving)
 
     def reach(self, place: int) -> float:
         """The reach of an event in the step that ends where it was last asked."""

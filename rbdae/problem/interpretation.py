@@ -17,7 +17,6 @@ from rbdae.kernels.entry import Entry
 from rbdae.kernels.joint_rows import balanced, independence, pivots
 from rbdae.kernels.readings import joint_loads, joint_matrix, potentials, power
 from rbdae.machine.function import MachineFunction
-from rbdae.machine.quantity_events import Reader
 from rbdae.machine.reading import slices
 from rbdae.multibody.choices.row_selection import (
     WEAKENED,
@@ -88,8 +87,8 @@ class Interpretation:
         return self._bound[entry]
 
     @cached_property
-    def readers(self) -> dict[Any, Reader | None]:
-        """What events of some quantities read in machine code: made once, because a problem belongs to one thread."""
+    def events(self) -> dict[Any, Any]:
+        """The events of quantities that no run has at work, see `rbdae.problem.event`."""
         return {}
 
     def function(self, entry: Entry, *lengths: int) -> MachineFunction:

@@ -13,7 +13,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, sense
-from rbdae._figure import OF_BODIES, need_matplotlib, new_figure, plain
+from rbdae._figure import OF_BODIES, new_figure, plain
 from rbdae.output_files import replacing, writable
 from rbdae.show.scene import Kind, Scene, Traces, axis_label, scene, traces_at
 
@@ -58,6 +58,10 @@ def animate(
 
     A mechanism that moves in a plane is drawn in it, unless `elevation` or `azimuth` is given.
 
+    A notebook shows the result; `save` writes a file, `frame` returns a single picture. Raises ValueError, TypeError,
+    FileNotFoundError, ImportError or RuntimeError for wrong choices, another ending, a missing folder, missing
+    matplotlib or ffmpeg, before anything is drawn.
+
     Parameters
     ----------
     solution : a run, possibly one that stopped early
@@ -72,18 +76,8 @@ def animate(
     size : size of a frame, inches
     dpi : pixels per inch
     title : shown before the time
-
-    Returns
-    -------
-    Animation
-        Shown in a notebook; `save` writes a file, `frame` returns a single picture.
-
-    Raises
-    ------
-    ValueError, TypeError, FileNotFoundError, ImportError, RuntimeError
-        for wrong choices, another ending, a missing folder, missing matplotlib or ffmpeg, before anything is drawn
     """
-    need_matplotlib("animate")
+    _check.package("animate", "matplotlib")
     target = None if path is None else _checked_path(path)
     rate, view = _check.positive("animate", "fps", fps, "give e.g. 25"), None
     if elevation is not None or azimuth is not None:
@@ -268,7 +262,6 @@ class Canvas:
         return self._axis.plot(*np.empty((len(self._frame), 0)), color=color, zorder=3, **look)[0]
 
     def _add_parts(self) -> dict[Kind, Any]:
-        """Collections of lines by their kind."""
         from matplotlib.collections import LineCollection
         from mpl_toolkits.mplot3d.art3d import Line3DCollection
 

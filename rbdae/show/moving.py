@@ -16,7 +16,6 @@ from rbdae.show.scene import Scene, axis_label
 MOMENTS: Final = 301
 """Frames of an animation: ten seconds at thirty per second."""
 
-_NUMBERS = 400_000  # most coordinates of an animation: 1 MB in the page
 _THIN = 2.0  # width of the edges of boxes
 _BODIES = 20  # more bodies share one entry of the legend
 _LOOKS: Final[Mapping[str, tuple[str, str, float]]] = {  # in the order of drawing, behind and before the bodies
@@ -32,15 +31,6 @@ _FRAME, _WIDTH = 82, 690  # px: above and below its axes, and how wide they are 
 _AWAY = 2.4  # distance of the eye, in radii of the sphere about the box
 _TALL = 1.65  # distance of the eye, in heights of the box: from there the box with its labels fills the picture
 _SMALLEST_SIDE = 0.25  # of the box shown, as a part of its largest side
-
-
-def moments(scene_at_start: Scene, times: Vec) -> Vec:
-    """The times to draw, a subset of `times`; fewer for a mechanism with many points."""
-    points = sum(line.points.shape[1] for line in scene_at_start.lines)
-    most = int(np.clip(_NUMBERS // (3 * max(points, 1)), 31, MOMENTS))
-    if len(times) <= most:
-        return times
-    return np.asarray(times[np.unique(np.linspace(0, len(times) - 1, most).astype(int))])
 
 
 def moving(name: str, scene: Scene, caption: str) -> Figure:
@@ -105,7 +95,6 @@ def _at_start(trace: Mapping[str, Any], frame: Mat) -> dict[str, Any]:
 
 
 def _look(name: str, frame: Mat, *, shown: bool, said: str) -> dict[str, Any]:
-    """Style of a trace with these coordinates."""
     place = ", ".join(f"%{{{letter}:.4g}}" for letter in "xyz"[: len(frame)])
     return {
         "type": "scatter3d" if len(frame) == 3 else "scatter",

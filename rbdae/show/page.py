@@ -60,8 +60,6 @@ class Cell(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """Names and their values."""
-
     pairs: tuple[tuple[str, str], ...]
     kind: str = "facts"
 
@@ -106,8 +104,6 @@ class Section(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A whole page."""
-
     heading: str
     under: str
     verdict: str

@@ -50,7 +50,6 @@ class Panel:
     limits: tuple[float, float] | None = None
 
     def is_zero(self, floor: float = 0.0) -> bool:
-        """Whether no value is above a floor."""
         return all(largest(curve.y) <= floor for curve in self.curves)
 
 
@@ -79,21 +78,17 @@ class View:
 
 
 def view(run: Any, *, whole: bool = False) -> View:
-    """The view of a run; with `whole`, over all steps of a run with output times."""
+    """The view of a run, at 300 or more times for smooth curves if it kept its steps; with `whole`, over all steps of a
+    run with output times."""
     if not isinstance(getattr(run, "problem", None), Problem) or not len(run.t):
         return View(run, run)
-    return View(run, refined(run, run.steps.t if whole and run.steps is not None else run.t))
-
-
-def refined(run: Any, over: Vec) -> Any:
-    """The run at 300 or more times from the first to the last of `over`, for smooth curves; unchanged if it has that
-    many or kept no steps."""
     steps = Steps(run.t, run.y) if run.steps is None else run.steps
+    over = steps.t if whole else run.t
     if len(run.t) >= _SMOOTH or len(steps.t) < 2 or len(over) < 2:
-        return run
+        return View(run, run)
     first, last = sorted((over[0], over[-1]))
     t = np.union1d(run.t, np.linspace(first, last, _SMOOTH))[:: sense(steps.t)]
-    return replace(run, t=t, y=run(t), steps=steps)
+    return View(run, replace(run, t=t, y=run(t), steps=steps))
 
 
 # ---------------------------------------------------------------- a quantity of some owners
@@ -230,6 +225,5 @@ def steps(shown: View) -> list[Panel]:
 
 
 def of_system(shown: View, name: str) -> list[Panel]:
-    """The panels of a quantity of the whole system."""
     panels = {"energy": energy, "drift": drift, "steps": steps}
     return panels[name](shown) if name in panels else [each.by_owner()[name] for each in groups(shown, name)]

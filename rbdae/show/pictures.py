@@ -10,7 +10,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec, sense
-from rbdae._figure import need_matplotlib, new_figure, plain, style, thinned
+from rbdae._figure import new_figure, plain, style, thinned
 from rbdae.problem.observables import TABLE
 from rbdae.show.panels import (
     Curve,
@@ -56,6 +56,10 @@ def plot_solution(
     """Plot small multiples over time: a row for each body or joint, a column for each of its quantities, and the
     system's quantities below. Dotted lines mark events of the run.
 
+    The figure has no window; it is for `savefig` or a notebook. If the run has few steps, all curves but errors and
+    step sizes are interpolated. Raises ImportError without matplotlib, and ValueError or TypeError for unknown names,
+    for a run without times, and if the run has no data to draw.
+
     Parameters
     ----------
     solution : a `rbdae.Solution`, or an object with the same attributes: only those drawn are read
@@ -68,21 +72,8 @@ def plot_solution(
         center_of_mass, orientation, energy, drift and steps; with `joints` also reactions
     joints : names of joints whose quantities and reactions are drawn; None for all, at most the first 12
     title : title of the figure; None for the solver
-
-    Returns
-    -------
-    Figure
-        A figure without a window, for `savefig` or a notebook. If the run has few steps, all curves but errors and step
-        sizes are interpolated.
-
-    Raises
-    ------
-    ImportError
-        without matplotlib
-    ValueError, TypeError
-        for unknown names, for a run without times, and if the run has no data to draw
     """
-    need_matplotlib("plot")
+    _check.package("plot", "matplotlib")
     wanted = _chosen_quantities(quantities, joints)
     heading = plain(solution.solver) if title is None else title
     if not len(solution.t):
@@ -136,7 +127,6 @@ def _chosen_quantities(given: Iterable[str] | None, joints: Iterable[str] | None
 
 
 def _of(owner: str, names: Iterable[str]) -> list[str]:
-    """The quantities that belong to an owner."""
     table = quantities()
     return [name for name in names if table[name][0].owner == owner]
 
@@ -183,13 +173,10 @@ def _named(kind: str, t: Vec, of: Mapping[str, Any]) -> list[Block]:
             [group(part, t, owners).by_owner() for part in TABLE[kind].parts_of(next(iter(owners.values())))]
         )
         rows = {name: [column[name] for column in columns] for name in owners}
-        out.append([(name, [None if p.is_zero() else _unitless(p) for p in panels]) for name, panels in rows.items()])
+        for panels in rows.values():  # a user's quantity may have no unit
+            panels[:] = [replace(panel, label=panel.label.removesuffix(" [1]")) for panel in panels]
+        out.append([(name, [None if p.is_zero() else p for p in panels]) for name, panels in rows.items()])
     return out
-
-
-def _unitless(panel: Panel) -> Panel:
-    """The panel without empty brackets: a user's quantity may have no unit."""
-    return replace(panel, label=panel.label.removesuffix(" [1]"))
 
 
 def _chosen(

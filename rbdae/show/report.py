@@ -17,7 +17,7 @@ from rbdae.problem import observables
 from rbdae.problem.observables import Part, with_unit
 from rbdae.problem.problem import Problem
 from rbdae.quantities.quantity import Quantity
-from rbdae.show.moving import MOMENTS, moments, moving
+from rbdae.show.moving import MOMENTS, moving
 from rbdae.show.page import (
     Block,
     Facts,
@@ -166,7 +166,7 @@ def _motion(shown: View) -> Figure:
     ends = times if run.steps is None else run.steps.t
     if len(ends) and len(times) > 1:
         times = np.linspace(ends[0], ends[-1], MOMENTS)
-    drawn = scene(run, moments(scene(run, times[:1]), times))
+    drawn = scene(run, times[np.unique(np.linspace(0, len(times) - 1, MOMENTS).astype(int))])
     caption = (
         f"{len(drawn.t)} moments. Bodies are drawn as lines between the points where joints and forces act, or as "
         "boxes with their inertia."
@@ -260,7 +260,6 @@ def _of_a_joint(force: Any, quantity: Quantity) -> bool:
 
 
 def _further(shown: View, names: tuple[str, ...], joints: tuple[str, ...]) -> Iterator[Block]:
-    """A figure for each registered observable."""
     return _by_component(
         (each.name.replace("_", "-"), each.note, _on_bodies(shown, of, each.owner))
         for each in observables.further()
@@ -342,7 +341,6 @@ def _table_of_reactions(shown: View) -> Table:
 
 
 def _events(run: Any) -> Block:
-    """Table of events and their times."""
     names = run.options.get("events", "").split(", ")
     if len(names) != len(run.events):
         names = [f"event {k + 1}" for k in range(len(run.events))]

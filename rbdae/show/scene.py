@@ -84,6 +84,8 @@ def scene(solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = Non
     A body is drawn as lines between the points where joints and forces act on it, or, with one point at most, as the
     homogeneous cuboid with its mass and principal inertias. The size of symbols fits the mechanism.
 
+    Raises ValueError for times outside the run, unknown bodies, and a solution without its problem or without times.
+
     Parameters
     ----------
     solution : a `rbdae.Solution`, or an object with the same interface
@@ -91,11 +93,6 @@ def scene(solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = Non
     bodies : names of the bodies to draw, with their joints and forces; None for all
     traces : True for the centres of mass of these bodies, False for no traces, names of bodies, or named points:
         ``{"coupler": ("rod", (0.3, 0.1, 0.0))}``
-
-    Raises
-    ------
-    ValueError
-        for times outside the run, unknown bodies, and a solution without its problem or without times
     """
     t = np.atleast_1d(_check.times(times))
     if not len(t):
@@ -196,7 +193,6 @@ def _up(system: System) -> Vec:
 
 
 def _symbols(here: Placed, t: Vec, shown: tuple[Body, ...], size: float, eye: Vec) -> list[Line]:
-    """Symbols of joints and forces on the bodies shown."""
     names = {body.name for body in shown}
     out: list[Line] = []
     for joint in here.system.joints:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import Any, final
 
@@ -110,13 +110,6 @@ def is_conservative(problem: Problem) -> bool:
     return bool(found.recorder.graph.value(*found.nodes(found.out)) == 0.0)
 
 
-def energy_of_run(run: Any) -> EnergyOfRun:
-    """Energies of the rows of a `rbdae.Solution`. The work is summed over the solver's own steps, if it counts it; else
-    the power that comes from no potential is integrated."""
-    energy = run._problem.energy(run.t, run.y)
-    return EnergyOfRun(energy.kinetic, energy.potential, energy.total, run)
-
-
 def _counted(run: Any, t: Vec) -> Vec | None:
     """The work at times t, as a method of fixed steps counts it, segment after segment; None if it does not."""
     segments: Segments = run.segments
@@ -163,7 +156,7 @@ def _integral(segments: Segments, dense: DenseOutput, t: Vec, tolerance: float, 
     ends = np.union1d(t, steps[(steps > first) & (steps < last)])
     work = np.zeros(len(ends))
     length = max(float(ends[-1] - ends[0]), 1e-300)
-    powers = [_power(Interpretation(problem.workspace), users) for problem in segments.problems]
+    powers = [partial(_power, Interpretation(problem.workspace), users) for problem in segments.problems]
     numbers = np.array([segments.number(0.5 * float(a + b)) for a, b in pairwise(ends)], dtype=np.int64)
     for number in np.unique(numbers):
         mine = np.flatnonzero(numbers == number)
@@ -174,12 +167,9 @@ def _integral(segments: Segments, dense: DenseOutput, t: Vec, tolerance: float, 
     return np.asarray(since - since[0])
 
 
-def _power(interpretation: Interpretation, users: bool) -> Callable[[Vec, Mat], Vec]:
-    def power(t: Vec, y: Mat) -> Vec:
-        found = interpretation.power(t, y)
-        return np.asarray(found.sum(axis=-1) if users else found[..., 0])
-
-    return power
+def _power(view: Interpretation, users: bool, t: Vec, y: Mat) -> Vec:
+    found = view.power(t, y)
+    return np.asarray(found.sum(axis=-1) if users else found[..., 0])
 
 
 def _over(power: Callable[[Vec, Mat], Vec], dense: DenseOutput, a: Vec, b: Vec, tolerance: float, halvings: int) -> Vec:

@@ -97,12 +97,13 @@ class Samples:
 
     def next(self, t: float) -> float | None:
         """The time of the first sample after t; None if it is not before the end of the run."""
-        time = min(_after(each, t) for each in self._controllers)
+        time = min((math.floor(t / each.period + _CLOSE) + 1.0) * each.period for each in self._controllers)
         return time if time < self._t_end else None
 
     def resumed(self, problem: Problem, t: float, y: Vec) -> Problem:
         """The problem from (t, y) on, with the outputs held after the samples at t, unchanged before the first one."""
-        due = [each for each in self._controllers if abs(t - _nearest(each, t)) <= _CLOSE * each.period]
+        nearest = {each: round(t / each.period) * each.period for each in self._controllers}
+        due = [each for each, time in nearest.items() if abs(t - time) <= _CLOSE * each.period]
         if not due:
             return problem
         view, times, rows = problem.interpretation, np.array([t]), y[None]
@@ -113,16 +114,6 @@ class Samples:
             outputs, self.memories[each] = each.sampled(t, inputs, self.memories[each])
             held |= {of.name: value for of, value in zip(each.held.values(), outputs, strict=True)}
         return problem.resumed_with_inputs(t, y, held)
-
-
-def _nearest(controller: Sampled, t: float) -> float:
-    """The time of the sample that is nearest to t."""
-    return round(t / controller.period) * controller.period
-
-
-def _after(controller: Sampled, t: float) -> float:
-    """The time of the first sample after t."""
-    return (math.floor(t / controller.period + _CLOSE) + 1.0) * controller.period
 
 
 Changes: TypeAlias = InputSteps | Samples

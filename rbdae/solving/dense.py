@@ -128,7 +128,6 @@ class DenseOutput:
         return self._segments.number(float(t[inside]))
 
     def _piece(self, k: int, number: int, d: int) -> Piece:
-        """The polynomial of the k-th step."""
         problem: Problem = self._segments.problems[number]
         layout = problem.layout
         ends = [self._state(j, number) for j in (k, k + 1)]
@@ -285,13 +284,8 @@ class Piece:
 
 def _integrals(s: Vec, k: int) -> Mat:
     """Integrals of the first k Legendre polynomials from -1 to s over a step of length 1, (m, k)."""
-    out = np.empty((len(s), k))
-    out[:, 0] = 0.5 * (s + 1.0)
-    before, here = np.ones_like(s), s
-    for j in range(1, k):
-        before, here, last = here, ((2 * j + 1) * s * here - j * before) / (j + 1), before
-        out[:, j] = 0.5 * (here - last) / (2 * j + 1)
-    return out
+    P = legendre.legvander(s, k)
+    return np.column_stack([0.5 * (s + 1.0), 0.5 * (P[:, 2:] - P[:, :-2]) / (2 * np.arange(1, k) + 1)])
 
 
 @final
@@ -412,7 +406,6 @@ class _Mixed:
         self._changes: list[Vec] = []
 
     def next(self, states: Mat, found: Mat) -> Mat:
-        """The states of the next round."""
         self._found.append(found)
         self._changes.append(((found - states) / self._scale).reshape(-1))
         del self._found[:-_MEMORY], self._changes[:-_MEMORY]

@@ -32,7 +32,6 @@ _SIGNATURE = ("formulation", "rotation", "velocity", "labels")
 def write_run(solution: Any, path: str | Path) -> Path:
     """Write a `rbdae.Solution`, see `rbdae.Solution.save`."""
     problem = solution.problem
-    of_problem = None if problem is None else {name: getattr(problem, name) for name in _SIGNATURE}
     metadata = {
         "format": _FORMAT,
         "solver": solution.solver,
@@ -42,7 +41,7 @@ def write_run(solution: Any, path: str | Path) -> Path:
         "rtol": solution.rtol,
         "atol": np.asarray(solution.atol).tolist(),
         "events": len(solution.events),
-        "problem": None if of_problem is None else of_problem | {"labels": list(of_problem["labels"])},
+        "problem": None if problem is None else {name: getattr(problem, name) for name in _SIGNATURE},
         "direction": solution._sense if problem is None else solution.segments.direction,
         "options": dict(solution.options),
     }

@@ -113,7 +113,6 @@ def _load(package: str) -> AbstractAdapter | None:
 
 
 def _adapters() -> dict[str, AbstractAdapter]:
-    """Every adapter."""
     found = {name: adapter(name) for name in {**_installed(), **_own()}}
     if not found:
         raise MissingSolver(

@@ -264,7 +264,6 @@ def _clock(problem: Problem | None) -> Callable[[], tuple[float, float]]:
 
 @contextmanager
 def _bar(segment: Segment) -> Iterator[Callable[[float], None]]:
-    """A bar as the value that `Request.advance` gets."""
     tqdm = _check.package("progress=True", "tqdm.auto").tqdm
     t0, t_end = segment.request.t0, segment.request.t_end
     shape = "{l_bar}{bar}| t = {n:.4g} of {total:.4g} [{elapsed}<{remaining}]"

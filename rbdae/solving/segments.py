@@ -100,9 +100,9 @@ def run_segments(
         stops = [stop for each in changes if (stop := each.next(request.t0)) is not None]
         stop = min(stops, key=lambda time: abs(time - request.t0), default=None)
         request = changed(segment.request if stop is None else segment.until(stop), events=bound, watch=due)
-        before = _fallbacks(here)
+        before = getattr(here.callbacks, "_fallbacks", 0)
         outcome = run_once(segment.adapter, segment.solver, segment.method, here, request, watch)
-        outcome.stats.fallbacks = _fallbacks(here) - before
+        outcome.stats.fallbacks = getattr(here.callbacks, "_fallbacks", 0) - before
         outcomes.append(outcome)
         if stop is not None and outcome.reason is Reason.FINISHED:
             t = stop
@@ -122,12 +122,8 @@ def run_segments(
         for times, states in zip(outcome.t_events, outcome.y_events, strict=True):
             states[times == t] = here.y0
         request = segment.rest(t, outcome.next_step)
+    events.over()
     return _joined(outcomes), parts
-
-
-def _fallbacks(problem: Solvable) -> int:
-    """How often traced code of a problem has handed over to the generic one so far."""
-    return problem.callbacks._fallbacks if isinstance(problem, Problem) else 0
 
 
 def _changed(problem: Any, changes: Sequence[Changes], t: float, y: Vec) -> Any:
@@ -194,7 +190,6 @@ def _drop_from(outcome: Outcome, t: float, direction: float) -> None:
 
 
 def _joined(outcomes: Sequence[Outcome]) -> Outcome:
-    """The outcome of a run in segments."""
     last = outcomes[-1]
     if len(outcomes) == 1:
         return last

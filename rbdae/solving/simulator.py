@@ -53,6 +53,8 @@ class Simulator:
     begin again in each step, and give the same answers at many times the cost, most of all multistep methods, which
     begin with order 1 (``docs/inputs.md`` has times).
 
+    Raises as `rbdae.solve`.
+
     Parameters
     ----------
     problem : Problem
@@ -71,11 +73,6 @@ class Simulator:
         As in `rbdae.solve`.
     **options
         Those of the solver.
-
-    Raises
-    ------
-    TypeError, ValueError
-        as `rbdae.solve`
 
     Examples
     --------
@@ -188,6 +185,10 @@ class Simulator:
     def step(self, u: Inputs = None, dt: float | None = None) -> None:
         """Take a step.
 
+        Raises StepError if the solver gives up, and TypeError or ValueError for unknown inputs, values that are no
+        numbers, and values by which a drive would jump. After an exception of any kind the simulator is as it was
+        before: time, state, inputs and `solution`.
+
         Parameters
         ----------
         u : mapping or (n_u,) array_like, optional
@@ -195,15 +196,6 @@ class Simulator:
             given stay as they were.
         dt : float, optional
             Another length than the simulator's, s.
-
-        Raises
-        ------
-        StepError
-            if the solver gives up
-        TypeError, ValueError
-            for unknown inputs, values that are no numbers, and values by which a drive would jump
-
-        After an exception of any kind the simulator is as it was before: time, state, inputs and `solution`.
         """
         engine, samples = self._engine, self._samples
         values = self._values if u is None else values_of("step", self._places, u, self._values)
@@ -259,6 +251,8 @@ class Simulator:
     ) -> None:
         """Go back to the start of the problem, or to another state, and forget all steps.
 
+        Raises TypeError and ValueError for a state, a name or a number that there cannot be, by name.
+
         Parameters
         ----------
         t : float, optional
@@ -271,11 +265,6 @@ class Simulator:
             Joints in closed loops, which others would follow, are refused: there give `y`.
         inputs : mapping, optional
             Inputs by name; the problem's if they are left out.
-
-        Raises
-        ------
-        TypeError, ValueError
-            for a state, a name or a number that there cannot be, by name
         """
         problem = self._base
         if t is not None or y is not None:
@@ -338,6 +327,10 @@ class Simulator:
 
 # ------------------------------------------------------------ engines
 
+# `t` and `y`, a copy, are reached; `here` is the problem with the selection there. `advance` goes on to a later time,
+# `drive` takes other values of the inputs from there on, `back` stands again where `mark` was made, `collected` has all
+# accepted steps, the problem that reads each of them, and the cost.
+
 
 @final
 class _InPlace:
@@ -350,43 +343,35 @@ class _InPlace:
 
     @property
     def t(self) -> float:
-        """The time that is reached."""
         return self._stepper.t
 
     @property
     def y(self) -> Vec:
-        """The state there; a copy."""
         return self._stepper.y
 
     @property
     def here(self) -> Problem:
-        """The problem of the start: its selection stays."""
         return self._problem
 
     def advance(self, t_end: float) -> tuple[bool, str]:
-        """Continue to a later time."""
         reason, detail = self._stepper.advance(t_end)
         return reason is Reason.FINISHED, f"{reason.value}: {detail}" if detail else reason.value
 
     def drive(self, values: Vec) -> None:
-        """Take other values of the inputs from here on."""
         self._own.write_inputs(values)
         self._stepper.disturbed()
         self._changes.append((self._stepper.t, values.copy()))
 
     def mark(self) -> Any:
-        """The mark for `back`."""
         return self._stepper.mark(), len(self._changes), present(self._own)
 
     def back(self, mark: Any) -> None:
-        """Stand again where `mark` was made."""
         at, changes, values = mark
         self._own.write_inputs(values)
         self._stepper.back(at)
         del self._changes[changes:]
 
     def collected(self) -> tuple[Steps, Problem, Stats]:
-        """All accepted steps, the problem that reads each of them, and the cost."""
         steps, stats = self._stepper.steps(), self._stepper.stats()
         kept = len(steps.t) > 0
         if not kept:
@@ -419,16 +404,13 @@ class _InPieces:
 
     @property
     def here(self) -> Problem:
-        """The problem at the end of the last run, with the selection there."""
         return self._here
 
     @property
     def y(self) -> Vec:
-        """The state that is reached; a copy."""
         return self._y.copy()
 
     def advance(self, t_end: float) -> tuple[bool, str]:
-        """Continue to a later time."""
         if self._runs or self._values is not None:
             self._here = self._here.resumed_with_inputs(self.t, self._y, self._values or {})
         self._values = None
@@ -443,20 +425,16 @@ class _InPieces:
         return run.success, "" if run.success else run.message
 
     def drive(self, values: Vec) -> None:
-        """Take other values of the inputs from here on."""
         self._values = dict(zip(self._here.inputs, values.tolist(), strict=True))
 
     def mark(self) -> Any:
-        """The mark for `back`."""
         return self._here, self._values, self._runs, len(self._runs), self.t, self._y
 
     def back(self, mark: Any) -> None:
-        """Stand again where `mark` was made."""
         self._here, self._values, self._runs, n, self.t, self._y = mark
         del self._runs[n:]
 
     def collected(self) -> tuple[Steps, Problem, Stats]:
-        """All accepted steps, the problem that reads each of them, and the cost."""
         if not self._runs:
             return Steps(np.array([self.t]), self.y[None]), self._here, Stats()
         parts = [run.segments for run in self._runs]
@@ -470,4 +448,3 @@ class _InPieces:
 
 
 _Engine: TypeAlias = _InPlace | _InPieces
-"""Takes the steps of a simulator."""

@@ -23,7 +23,7 @@ from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Measured, Momentum, Reaction
 from rbdae.problem.timed import Segments
 from rbdae.quantities.quantity import Quantity
-from rbdae.solving.along import EnergyOfRun, along_run, energy_of_run, passages, quantity_along, singular_times
+from rbdae.solving.along import EnergyOfRun, along_run, passages, quantity_along, singular_times
 from rbdae.solving.checks import check_problem
 from rbdae.solving.dense import DenseOutput
 from rbdae.solving.files import frame, read_run, write_run
@@ -118,14 +118,12 @@ class Solution:
         return f"Solution({self.solver}, {span}, success={self.success}: {self.message})"
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: how the run went."""
         from rbdae.show import facts
 
         return _frozen.notebook("Solution", facts(self))
 
     @property
     def _accepted(self) -> Steps:
-        """The accepted steps."""
         return Steps(self.t, self.y) if self.steps is None else self.steps
 
     @property
@@ -159,12 +157,8 @@ class Solution:
 
         At the accepted steps, whatever ``t_eval`` was, it gives the recorded q, v, s; between them the error is the
         steps' own and a few tolerances. Multipliers belong to positions and velocities, by elimination. From a change
-        of selection on, y has the unknowns of the new one (`problem_at`).
-
-        Raises
-        ------
-        ValueError
-            for times outside of the run, and without a problem
+        of selection on, y has the unknowns of the new one (`problem_at`). Raises ValueError for times outside of the
+        run, and without a problem.
         """
         return self.dense(t)
 
@@ -177,7 +171,8 @@ class Solution:
     def energy(self) -> EnergyOfRun:
         """`kinetic`, `potential`, `total`, and the `work` of drives and of forces without potential, shape (m,), in
         joules; `balance` is the change of the total energy minus this work, zero in the exact motion."""
-        return energy_of_run(self)
+        energy = self._problem.energy(self.t, self.y)
+        return EnergyOfRun(energy.kinetic, energy.potential, energy.total, self)
 
     @cached_property
     def singular_times(self) -> Vec:
@@ -244,12 +239,10 @@ class Solution:
 
     @cached_property
     def _observed(self) -> dict[Observable, Any]:
-        """The observables of the table that have been read, and their values."""
         return {}
 
     @property
     def _sense(self) -> int:
-        """-1 of a run back in time."""
         return sense(self._accepted.t, self.t)
 
     def projected(self, projection: Projection | None = None) -> Solution:
@@ -273,12 +266,7 @@ class Solution:
 
     def save(self, path: str | Path) -> Path:
         """Write a ``.npz`` file: `t`, `y`, steps, events, selections, and the rest as JSON text under ``metadata``.
-
-        Returns
-        -------
-        Path
-            where it was written; ``.npz`` is added to names without it
-        """
+        Returns its path; ``.npz`` is added to names without it."""
         return write_run(self, path)
 
     def plot(self, *, title: str | None = None, **options: Any) -> Figure:
@@ -312,41 +300,30 @@ class Solution:
     def to_pandas(self, quantities: str | Iterable[str] = "unknowns") -> DataFrame:
         """A table with a row for each time, and columns whose names end with their units, such as ``"top.x [m]"``.
 
+        Raises ImportError without pandas, and ValueError for other quantities and for a solution that was loaded
+        without its problem.
+
         Parameters
         ----------
         quantities : one or more of ``"unknowns"`` (y, by ``problem.labels``), ``"states"`` (of the bodies, whatever the
             unknowns are; quaternions scalar first), ``"energy"``, ``"momentum"``, ``"drift"``, ``"joints"`` and
             ``"forces"`` (their quantities), ``"reactions"`` (in space); further `rbdae.observables`
-
-        Raises
-        ------
-        ImportError
-            without pandas
-        ValueError
-            for other quantities, and for a solution that was loaded without its problem
         """
         return frame(self, quantities)
 
     def report(self, path: str | Path, *, bodies: Iterable[str] | None = None, title: str | None = None) -> Path:
         """Write one HTML file that opens without a network: an animation of the mechanism, diagrams of motion, energy,
-        drift, reactions and step sizes, tables that can be sorted and filtered, and how the run was made.
+        drift, reactions and step sizes, tables that can be sorted and filtered, and how the run was made. Returns its
+        path.
+
+        Raises ImportError without plotly, jinja2 or itables (``pip install plotly jinja2 itables``), and OSError,
+        TypeError or ValueError for a path that it cannot be written to, and for what is no body or text.
 
         Parameters
         ----------
         path : ending with ``.html``
         bodies : names of those whose motion the diagrams show; None for all, or twelve of them if there are more
         title : of the page, such as the mechanism's name; None for the form and the solver
-
-        Returns
-        -------
-        Path : where it was written
-
-        Raises
-        ------
-        ImportError
-            without plotly, jinja2 or itables: ``pip install plotly jinja2 itables``
-        OSError, TypeError, ValueError
-            for a path that it cannot be written to, and for what is no body or text
         """
         from rbdae.show import check_report, report_run
 
@@ -356,20 +333,14 @@ class Solution:
 def load(path: str | Path, problem: Problem | None = None) -> Solution:
     """Read what `Solution.save` wrote.
 
+    Raises TypeError for a path or problem of another kind, OSError for a file that cannot be opened, and ValueError for
+    a damaged file or one of another kind, and for a problem whose form, unknowns or mechanism differ from the stored
+    ones (masses, geometry, stiffnesses, up to 1e-9; functions of the user cannot be compared).
+
     Parameters
     ----------
     path : the ``.npz`` file
     problem : the problem that was solved, made by the same call of `formulate`; without it only the arrays are there
-
-    Raises
-    ------
-    TypeError
-        for a path or problem of another kind
-    OSError
-        for a file that cannot be opened
-    ValueError
-        for a damaged file or one of another kind, and for a problem whose form, unknowns or mechanism differ from the
-        stored ones (masses, geometry, stiffnesses, up to 1e-9; functions of the user cannot be compared)
     """
     if problem is not None:
         check_problem("load", problem)
@@ -381,8 +352,6 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
 
 
 def _along(line: Observable) -> property:
-    """The attribute of runs for a line of the table."""
-
     def read(self: Solution) -> Any:
         if line not in self._observed:
             self._observed[line] = getattr(self._problem, line.name)(self.t, self.y)

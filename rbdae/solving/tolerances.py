@@ -27,12 +27,7 @@ def scaled_atol(problem: Problem, tolerance: float) -> Vec:
     Parameters
     ----------
     problem : from `rbdae.formulate`
-    tolerance : in the units of the positions and velocities of the model
-
-    Raises
-    ------
-    ValueError
-        for a tolerance that is not positive and finite
+    tolerance : in the units of the positions and velocities of the model; ValueError unless positive and finite
     """
     check_problem("scaled_atol", problem)
     out = np.full(problem.n, _check.positive("scaled_atol", "tolerance", tolerance, "pass e.g. 1e-6"))

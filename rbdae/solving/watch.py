@@ -17,6 +17,7 @@ problem's time: their loops mirror it (`Request.direction`).
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -26,7 +27,6 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae import _process
 from rbdae._arrays import Vec
 from rbdae._check import NoSolution
 from rbdae._frozen import changed
@@ -305,14 +305,12 @@ class _MirroredProjector:
 
     @property
     def count(self) -> int:
-        """How many corrections were made."""
         return int(self._inner.count)
 
     def __call__(self, tau: float, y: Vec) -> bool:
         return bool(self._inner(-tau, y))
 
     def drift(self, tau: float, y: Vec) -> float:
-        """Largest violation of the constraints."""
         return float(self._inner.drift(-tau, y))
 
 
@@ -324,23 +322,18 @@ _LOOK = 0.1
 """Seconds after which a thread that waits looks whether it was interrupted."""
 
 
-@final
-class _Mine(threading.local):
-    """The static memories in which this thread runs."""
-
-    states: frozenset[str] = frozenset()
-
-
-_mine = _Mine()
+_mine = threading.local()
+"""`states`: the static memories in which this thread runs."""
 
 
 def _in_child() -> None:
     """Other threads are not there to end their runs."""
-    for state in _turns.keys() - _mine.states:
+    for state in _turns.keys() - getattr(_mine, "states", frozenset()):
         del _turns[state]
 
 
-_process.in_child(_in_child)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)  # after `rbdae._process`, with the locks free
 
 
 def run_once(
@@ -368,7 +361,8 @@ def _turn(solver: str, state: str, pending: Pending) -> Iterator[None]:
     Raises RuntimeError for a run inside of a run that cannot begin at once: if it waited, two of them could wait for
     each other for ever. Raises what `pending` has.
     """
-    lock, around = _turns.setdefault(state, threading.Lock()), _mine.states
+    lock = _turns.setdefault(state, threading.Lock())
+    around: frozenset[str] = getattr(_mine, "states", frozenset())
     while not lock.acquire(timeout=0.0 if around else _LOOK):
         if around:
             raise RuntimeError(

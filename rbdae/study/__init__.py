@@ -19,9 +19,6 @@ from rbdae.study.references import Reference as Reference
 from rbdae.study.references import errors as errors
 from rbdae.study.references import final_state as final_state
 from rbdae.study.references import reference as reference
-from rbdae.study.stored import content_hash
-
-fingerprint = content_hash
-"""Content hash of a system. Results with another hash are not resumed."""
+from rbdae.study.stored import fingerprint as fingerprint
 
 __all__ = ["Case", "Comparison", "compare"]

@@ -134,7 +134,6 @@ class PairingTable(Table[tuple[Any, Any, Any]]):
         return [("formulation", *speeds), *((f, *(short.get(each, each) for each in of)) for f, of in found.items())]
 
     def notes(self) -> list[str]:
-        """The rotations."""
         return [f"all rotations: {', '.join(CHARTS)}"]
 
 
@@ -159,6 +158,9 @@ def cases(
 ) -> list[Case]:
     """All sensible cases. None takes every choice (for solvers: all installed ones with step control).
 
+    Raises TypeError and ValueError for unknown names (with the nearest known ones), for values that are not lists, and
+    if no case is left, and `rbdae.adapter.MissingSolver` for a solver whose package is not installed.
+
     Parameters
     ----------
     formulations, rotations, velocities, solvers : names to combine (formulations may be values); impossible
@@ -167,13 +169,6 @@ def cases(
     redundant, hold, projection, on_singularity : the same for all cases, see `Case`
     options : options of each solver by its name, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
     steps : step sizes of fixed-step methods, s; these run once for each size, with the tightest of `tolerances`
-
-    Raises
-    ------
-    TypeError, ValueError
-        for unknown names (with the nearest known ones), for values that are not lists, and if no case is left
-    rbdae.adapter.MissingSolver
-        for a solver whose package is not installed
     """
     forms = [*FORMULATIONS.values()] if formulations is None else _forms(formulations)
     charts, speeds = sorted(CHARTS), sorted({v for _, _, v in pairings()})
@@ -181,9 +176,7 @@ def cases(
     speeds = speeds if velocities is None else _check.known("velocities", "velocity", velocities, speeds)
     if solvers is None:
         solvers = [s.name for s in known_solvers() if s.available and not find_method(s.name)[1].fixed_step]
-    listed = _check.listed("solvers", solvers)
-    if strange := [name for name in listed if not isinstance(name, str)]:
-        raise TypeError(f"solvers must be names such as 'scipy:RK45', got {_check.show(strange[0])} among them")
+    listed = _check.names("solvers", _check.listed("solvers", solvers))
     methods = {name: find_method(name)[1] for name in listed}
     if options is not None and not isinstance(options, Mapping):
         raise TypeError(f"options must be a dictionary by the names of solvers, got {_check.show(options)}")

@@ -25,7 +25,7 @@ from rbdae.study.comparison import Comparison
 from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
 from rbdae.study.references import Reference, refuse_disagreement
 from rbdae.study.references import reference as reference_of
-from rbdae.study.stored import ResultsFile, content_hash
+from rbdae.study.stored import ResultsFile, fingerprint
 from rbdae.system import System
 
 TOLERANCES = (1e-4, 1e-6, 1e-8)
@@ -47,6 +47,8 @@ def compare(
 ) -> Comparison:
     """Run a system with many formulations, rotations and solvers, and compare final errors, work, drift and energy.
 
+    Runs that fail become rows with the reason.
+
     Parameters
     ----------
     system : System
@@ -64,24 +66,16 @@ def compare(
     **choices : `formulations`, `rotations`, `velocities`, `solvers`, `tolerances`, `steps`, `redundant`, `hold`,
         `projection`, `options`, `on_singularity`: lists to combine, and what all cases share, see `rbdae.study.cases`
 
-    Returns
-    -------
-    Comparison
-        Runs that fail become rows with the reason.
-
     Raises
     ------
     TypeError, ValueError
         for wrong input, if nothing is left to run, for a reference with another end or system, and if the computed
         reference is not accurate enough for the tolerances, as in chaotic motions
-    RuntimeError
-        if no reference can be computed
-    rbdae.adapter.MissingSolver
-        for a solver whose package is not installed
+    RuntimeError, OSError
+        if no reference can be computed; for a file that cannot be read or written
     ImportError
-        without cattrs for `resume`, cloudpickle for an executor of processes, tqdm for `progress`
-    OSError
-        for a file that cannot be read or written
+        for a solver whose package is not installed (`rbdae.adapter.MissingSolver`), without cattrs for `resume`,
+        cloudpickle for an executor of processes, tqdm for `progress`
     KeyboardInterrupt
         after Ctrl-C; its `comparison` is the `Comparison` of the finished runs, if any
 
@@ -110,7 +104,7 @@ def compare(
     file, first = None, wanted[0]
     if resume is not None:
         about = (end, first.redundant, first.hold, first.projection)
-        file = ResultsFile(resume, content_hash(system), exact, about)
+        file = ResultsFile(resume, fingerprint(system), exact, about)
         exact = _checked_reference(file.reference, end, system) or exact
     # report mistakes in the system and warnings about its start once, before anything runs
     plain = replace(first, formulation="index-1", rotation="quaternion", velocity="angular")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 from rbdae import _check
 from rbdae._frozen import notebook
 from rbdae.formulations import Formulation
-from rbdae.output_files import checked, harmless, replacing, write_csv
+from rbdae.output_files import checked, replacing, write_csv
 from rbdae.problem.projection import Projection
 from rbdae.study.diagrams import picture, report_comparison
 from rbdae.study.one_run import Row
@@ -106,13 +106,11 @@ class Comparison:
 
     @property
     def _said(self) -> list[str]:
-        """The summary in words."""
         ranking, failed = self.ranking(), failures(self.rows)
         reasons = [f"  {len(of)}: {reason} ({named(of)})" for reason, of in failed.items()]
         return [*sentences(ranking), *(["Failed:"] if failed else []), *reasons, *advice(ranking)]
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: the summary, and the runs that reached the end."""
         table = self.frame[self.frame["failure"] == ""][[*PUBLISHED]].dropna(axis="columns", how="all")
         shown: str = table.to_html(index=False, max_rows=30, na_rep="-")
         return notebook(repr(self), [(each,) for each in self._said]) + shown
@@ -138,16 +136,12 @@ class Comparison:
         """The work of every form and solver for each error, the fastest first: a `pandas.DataFrame` with the columns of
         `rbdae.study.RANKED`. Seconds and evaluations are infinite where no run has so small an error.
 
+        Raises ImportError without pandas, and TypeError or ValueError for errors that are not a list of positive
+        numbers.
+
         Parameters
         ----------
         errors : relative errors of the end state, such as ``[1e-3, 1e-6]``; None for one to three that most runs reach
-
-        Raises
-        ------
-        ImportError
-            without pandas
-        TypeError, ValueError
-            for errors that are not a list of positive numbers
         """
         return rank(self.rows, errors, self.reference.floor)
 
@@ -164,6 +158,9 @@ class Comparison:
     ) -> Figure:
         """Draw error over evaluations and over seconds, at most ten curves in a panel.
 
+        Raises ImportError without matplotlib, and ValueError if no run reached the end, and for unknown or too many
+        curves.
+
         Parameters
         ----------
         over : a panel for each of ``"evaluations"``, ``"steps"``, ``"seconds"``, ``"tolerance"`` and ``"step"`` (the
@@ -171,35 +168,16 @@ class Comparison:
         curves : pairs of form and solver as in `Case.curve`, such as
             ``("index-0, quaternion, angular", "scipy:DOP853")``; None for the best of each formulation. A dict of such
             lists gives a column of panels for each under its heading, with the same colour for a form in all of them
-
-        Raises
-        ------
-        ImportError
-            without matplotlib
-        ValueError
-            if no run reached the end, and for unknown or too many curves
         """
         return picture(self.rows, self.reference, curves, over)
 
     def report(self, path: str | Path) -> Path:
         """Write one HTML file that opens without a network: a summary, interactive work-precision diagrams, the
-        ranking and all runs in tables that can be sorted and filtered, failures by reason, and versions.
+        ranking and all runs in tables that can be sorted and filtered, failures by reason, and versions. Its path ends
+        with ``.html``, and is returned.
 
-        Parameters
-        ----------
-        path : ending with ``.html``
-
-        Returns
-        -------
-        Path
-            the file written
-
-        Raises
-        ------
-        ImportError
-            without plotly, jinja2 or itables: ``pip install plotly jinja2 itables``
-        OSError, TypeError, ValueError
-            for a path that cannot be written
+        Raises ImportError without plotly, jinja2 or itables (``pip install plotly jinja2 itables``), and OSError,
+        TypeError or ValueError for a path that cannot be written.
         """
         return report_comparison(self, path, preface(self.reference), COLUMNS)
 
@@ -216,9 +194,8 @@ class Comparison:
         return latex(whole, self.reference.floor, columns, **options)
 
     def to_csv(self, path: str | Path) -> Path:
-        """Write `frame` as CSV with a header; returns the path. Text that a spreadsheet would evaluate gets an
-        apostrophe."""
-        return write_csv(checked("to_csv: path", path, "results.csv"), self.frame.map(harmless), index=False)
+        """Write `frame` as CSV with a header; returns the path."""
+        return write_csv(checked("to_csv: path", path, "results.csv"), self.frame, index=False)
 
     def to_json(self, path: str | Path) -> Path:
         """Write rows, reference and versions as JSON, for `from_json`; returns the path. Raises ImportError without

@@ -246,7 +246,6 @@ def _positive(value: float) -> float | None:
 
 
 def _told(row: Row) -> str:
-    """The hover text of a run's point."""
     stats, counted = row.stats, shown(None if row.stats.evaluations < 0 else row.stats.evaluations)
     return "<br>".join(
         [

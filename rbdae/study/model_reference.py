@@ -69,19 +69,9 @@ class ModelReference:
 def model_reference(name: str) -> ModelReference:
     """Compute the motion of a model at 20 times, with how far two methods agree and how small errors grow.
 
-    It takes seconds, and is kept for the process.
-
-    Parameters
-    ----------
-    name : of `rbdae.models.MODELS`
-
-    Raises
-    ------
-    ValueError
-        for a name that is not there
+    It takes seconds, and is kept for the process. The name is one of `rbdae.models.MODELS`; ValueError for another one.
     """
-    if not isinstance(name, str) or name not in MODELS:
-        raise _check.unknown("model", name, MODELS)
+    _check.one_of("model", name, MODELS)
     return _computed(name)
 
 

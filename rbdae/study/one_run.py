@@ -71,10 +71,6 @@ class Row:
     given_up_after: float | None = None
     singular: int = -1
 
-    def __post_init__(self) -> None:
-        if self.failure and not self.reason:
-            object.__setattr__(self, "reason", self.failure)
-
 
 class _Warm(Exception):
     """Ends a run that only loads kernels and packages."""
@@ -94,7 +90,8 @@ def run(system: System, case: Case, exact: Reference, limit: float = LIMIT, repe
         return Row(case, *nothing, str(error), f"given up after its limit of {limit:g} s", given_up_after=limit)
     except Exception as error:  # from a user's force or a package: the other cases go on
         plain = isinstance(error, (ValueError, ProjectionError)) and str(error)
-        return Row(case, *nothing, str(error) if plain else f"{type(error).__name__}: {error}")
+        said = str(error) if plain else f"{type(error).__name__}: {error}"
+        return Row(case, *nothing, said, said)
 
 
 def _row(system: System, case: Case, exact: Reference, limit: float, repeats: int) -> Row:
@@ -160,7 +157,6 @@ def formulated(system: System, case: Case, *, silent: bool = True) -> Problem:
 
 
 def solve_case(problem: Problem, case: Case, t_end: float, progress: Callable[[float], None]) -> Solution:
-    """The run of a case, successful or not."""
     return solve(
         problem,
         (0.0, t_end),

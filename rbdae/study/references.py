@@ -94,7 +94,6 @@ def final_state(problem: Problem, t: float, y: Vec) -> FinalState:
 
 
 def state_at_end(solution: Solution) -> FinalState:
-    """The last state of a run."""
     t_end = float(solution.t[-1])
     return final_state(solution.problem_at(t_end), t_end, solution.y[-1])
 
@@ -162,15 +161,8 @@ class Reference:
     @classmethod
     def from_solutions(cls, first: Solution, second: Solution | None = None) -> Self:
         """Make a reference from runs that you trust, by other formulations or solvers at tight tolerances; with a
-        second run the agreement is known.
-
-        Raises
-        ------
-        TypeError
-            for values that are not solutions
-        ValueError
-            for runs that failed, end at different times, or have other bodies
-        """
+        second run the agreement is known. Raises TypeError for values that are not solutions, and ValueError for runs
+        that failed, end at different times, or have other bodies."""
         solutions = [solution for solution in (first, second) if solution is not None]
         for solution in solutions:
             if not isinstance(solution, Solution):
@@ -199,6 +191,8 @@ def reference(
 ) -> Reference:
     """Compute final states at `t_end` by the two formulations of `REFERENCES`, at tolerances of 1e-13.
 
+    Raises RuntimeError if a run does not reach the end.
+
     Parameters
     ----------
     system : System
@@ -206,11 +200,6 @@ def reference(
     redundant, hold : as for `rbdae.formulate`
     projection : as for `rbdae.solve`
     limit : seconds after which a run is given up
-
-    Raises
-    ------
-    RuntimeError
-        if a run does not reach the end
     """
     end = _check.number("reference", "t_end", t_end)
     seconds = _check.positive("reference", "limit", limit, "give seconds")

@@ -61,7 +61,6 @@ def _is_union(kind: Any) -> bool:
 
 
 def _chosen(value: Any, kind: Any) -> Any:
-    """A value of one of several types."""
     if Formulation in get_args(kind) and "(" in value:
         return written(value)
     return Projection(**value) if Projection in get_args(kind) and value is not None else value
@@ -84,9 +83,9 @@ class ResultsFile:
     their cases. The key of the study is its mechanism (`fingerprint`), its reference if given, and all on which a
     computed one depends."""
 
-    def __init__(self, path: str | Path, fingerprint: str, given: Reference | None, about: tuple[Any, ...]) -> None:
+    def __init__(self, path: str | Path, mechanism: str, given: Reference | None, about: tuple[Any, ...]) -> None:
         self.path = writable("resume", path, "results/run.jsonl")
-        study = json.dumps([_FORMAT, __version__, fingerprint, packed(given), repr(about)], sort_keys=True)
+        study = json.dumps([_FORMAT, __version__, mechanism, packed(given), repr(about)], sort_keys=True)
         self._key = hashlib.sha256(study.encode()).hexdigest()[:24]
         self.reference: Reference | None = None
         self.rows: dict[Case, Row] = {}
@@ -145,7 +144,7 @@ class ResultsFile:
 # ---------------------------------------------------------------- the content of a mechanism
 
 
-def content_hash(value: object) -> str:
+def fingerprint(value: object) -> str:
     """24 hexadecimal digits, equal for equal content in all processes with the same version of Python. Functions count
     by code, defaults, closure and plain globals; everything else counts as pickled. Raises TypeError for what cannot be
     pickled."""

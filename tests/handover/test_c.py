@@ -63,6 +63,45 @@ def test_values(model: str, pairing: Pairing, tmp_path: Path) -> None:
         agrees("rhs_jacobian", p.rhs_jacobian(0.1, y), 0.1, y)
 
 
+@pytest.mark.parametrize("form", ["index-3", "index-0", "null-space"])
+def test_long_models_are_loops(form: str, tmp_path: Path) -> None:
+    """Values of a chain of unequal links with a motor, whose torque is an input, and its projection."""
+    system = rbdae.System()
+    before, end = system.ground, (0.0, 0.0, 0.0)
+    for k in range(40):
+        link = system.add_body(f"link{k}", mass=1.0 + 0.01 * k, inertia=(0.1, 0.2, 0.2), position=(k + 0.5, 0, 0))
+        ends = {"at_a": end, "at_b": (-0.5, 0, 0)}
+        joint = rbdae.joints.Spherical(before, link, **ends)
+        if k == 0:
+            joint = rbdae.joints.Revolute(before, link, **ends, axis_a=(0, 1, 0), name="pin")
+            system.add_force(rbdae.forces.Motor(joint, torque=system.add_input("torque", unit="N m"), name="motor"))
+        system.add_joint(joint)
+        before, end = link, (0.5, 0.0, 0.0)
+    p = rbdae.formulate(system, form)
+    path, rng, u = p.c_source(tmp_path / "chain.c"), np.random.default_rng(3), np.array([30.0])
+    text, library = path.read_text(), built(path)
+    assert text.count("\n") < 12_000 and "Left out: a model of 40 bodies is too long for quantities" in text
+    y, yd = p.y0 + 1e-3 * rng.standard_normal(p.n), p.yd0 + rng.standard_normal(p.n)
+
+    def agrees(name: str, wanted: Any, *arguments: Any) -> None:
+        found = called(library[f"chain_{name}"], wanted.size, *arguments, u=u).reshape(wanted.shape)
+        assert np.abs(found - wanted).max() <= 1e-13 * np.abs(wanted).max()
+
+    if p.kind == "ode":
+        agrees("rhs", p.rhs(0.1, y, u=u), 0.1, y)
+        agrees("rhs_jacobian", p.rhs_jacobian(0.1, y, u=u).T, 0.1, y)
+    else:
+        agrees("residual", p.residual(0.1, y, yd, u=u), 0.1, y, yd)
+        agrees("jacobian", p.sparse_jacobian(0.1, y, yd, 2.5, u=u).data, 0.1, y, yd, 2.5)
+    closed, zero = y.copy(), np.zeros(1)
+    at = [x.ctypes.data_as(ctypes.c_void_p) for x in (closed, u, zero)]
+    assert library.chain_project(ctypes.c_double(0.1), *at, ctypes.c_double(1e-14), 10) == 0
+    assert np.abs(closed - p.project(0.1, y)).max() <= 1e-10
+    if form == "null-space":
+        with pytest.raises(ValueError, match=r"too long for residual of null-space; .* kind='cvode'"):
+            p.c_source(path, kind="ida")
+
+
 @pytest.mark.parametrize("formulation", ["index-3", "index-2", "index-1", "null-space"])
 def test_ida_in_c(formulation: str, tmp_path: Path) -> None:
     """SUNDIALS in C makes the steps that it makes here, from the start, classes and pattern in the file."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rbdae
+from tests.handover.mechanisms import MECHANISMS, mechanism
 
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples/handover_cuda.py"))
 ENDED, GUARD, TOO_SMALL, TOO_MANY, NOT_FINITE = range(1, 6)
@@ -46,6 +47,8 @@ def test_poisoned_runs_have_their_codes_and_the_others_are_as_before(tmp_path):
     assert info[0].tolist() == [ENDED, NOT_FINITE, TOO_SMALL, TOO_MANY, ENDED]
     assert t[1] == t[2] == 0.0 < t[3] < 1.0 and info[2, 3] == 500
     assert (y[:, [0, 4]] == run(library, y0[:, [0, 4]], 1.0, TOL)[0]).all()
+    y0 = np.delete(EXAMPLE["starts"](top, 20), (1, 3, 5), axis=1)
+    np.testing.assert_allclose(EXAMPLE["by_diffrax"](20), run(library, y0, 1.0, TOL)[0], rtol=0, atol=1e-5)
     bars = rbdae.formulate(rbdae.models.n_four_bar(1), "null-space")  # comes to a singular position
     library = compiled(bars.cuda_source(tmp_path / "bars.cu"), np.float64)
     y0 = np.outer(bars.y0, (1.0, 0.0, 1.0))  # one without quaternions
@@ -53,6 +56,26 @@ def test_poisoned_runs_have_their_codes_and_the_others_are_as_before(tmp_path):
     assert info[0].tolist() == [GUARD] * 3 and (info[1] > 0).all() and np.isfinite(y).all()
     assert t[1] == 0.0 < t[0] == t[2] < 10.0 and info[3, 0] > 10
     assert run(library, y0, 0.1, TOL)[2][0].tolist() == [ENDED, GUARD, ENDED]
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_mechanisms_run_and_each_end_has_its_code(name, tmp_path):
+    problem, t_end = mechanism(name)
+    source = problem.cuda_source(tmp_path / "model.cu")
+    library, random = compiled(source, np.float64, (*EXAMPLE["HOST"], "-O0")), np.random.default_rng(5)
+    near = (problem.y0 + 0.01 * random.standard_normal(problem.n) for _ in range(2))
+    starts = [problem.at(0.0, problem.project(0.0, y)) for y in near]
+    y0 = np.column_stack([*(start.y0 for start in starts), *3 * [problem.y0]])
+    y0[-1, 2:4], y0[:, 4] = (np.nan, 1e18), 0.0
+    y, t, info = run(library, y0, t_end, TOL)
+    runs = [rbdae.solve(start, (0.0, t_end), **ASKED) for start in starts]
+    without = {"andrews": GUARD, "arm6": NOT_FINITE, "four-bar": NOT_FINITE}.get(name, ENDED)  # rotations
+    assert info[0].tolist() == [ENDED, ENDED, NOT_FINITE, TOO_SMALL, without]
+    assert (t[:2] == t_end).all() and (t[2:4] == 0.0).all() and (info[1, 4] > 0) == (without == GUARD)
+    steps = [(one.stats.steps, one.stats.rejected) for one in runs]
+    np.testing.assert_allclose(info[2:, :2].T, steps, rtol=0.01)
+    np.testing.assert_allclose(y[:, :2].T, [one.y[-1] for one in runs], rtol=0, atol=0.1 * TOL)
+    assert run(library, y0[:, :2], t_end, TOL, max_steps=3)[2][0].tolist() == [TOO_MANY, TOO_MANY]
 
 
 def test_each_run_has_its_inputs_and_parameters_and_a_dae_is_refused(tmp_path):

@@ -11,6 +11,7 @@ import pytest
 from fmpy.validation import validate_fmu
 
 import rbdae
+from tests.handover.mechanisms import MECHANISMS, mechanism
 
 ROD = 'rod.1 & <"ü">'
 RUN = """
@@ -49,6 +50,37 @@ def test_it_is_valid_and_runs_as_here(tmp_path, door):
     np.testing.assert_allclose(got, [*y, *read], rtol=1e-6, atol=1e-6)
 
 
+def drift(problem, path, **start):
+    """The largest violation of constraints of positions at the end of a run with a coarse tolerance."""
+    options = {"stop_time": 2.0, "output_interval": 0.02, "relative_tolerance": 1e-4, "start_values": start}
+    run = fmpy.simulate_fmu(path, output=problem.labels, **options)
+    return np.abs(problem.constraints(2.0, np.array([run[x][-1] for x in problem.labels])).position).max()
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_completed_steps_are_projected(tmp_path, version):
+    top = rbdae.formulate(rbdae.models.rotations_top(), "index-0")  # a free body on a ball joint
+    path = top.fmu(tmp_path / "top.fmu", version=version, outputs=[])
+    assert drift(top, path) < 1e-8  # the FMU's tolerance
+    assert drift(top, path, tolerance=1e3) > 1e-4
+    if version == "2.0":  # its steps are those of 3.0
+        path = top.fmu(tmp_path / "top.fmu", kind="co-simulation", outputs=[])
+        assert drift(top, path) < 1e-4  # 5.8e-3 without projection
+
+
+LONG = [pytest.param(name, marks=pytest.mark.nightly) for name in MECHANISMS if name != "four-bar"]
+
+
+@pytest.mark.parametrize("name", ["four-bar", *LONG])
+def test_mechanisms_run_as_here(tmp_path, name):
+    own, end = mechanism(name)
+    path = own.fmu(tmp_path / "model.fmu", version="3.0", kind="co-simulation", outputs=[])
+    assert validate_fmu(path) == []
+    run = fmpy.simulate_fmu(path, stop_time=end, output_interval=end, relative_tolerance=1e-9, output=own.labels)
+    wanted = rbdae.solve(own, (0.0, end), rtol=1e-11, atol=1e-11, projection=True).y[-1]
+    np.testing.assert_allclose([run[label][-1] for label in own.labels], wanted, rtol=1e-6, atol=1e-6)
+
+
 def test_derivatives_along_a_direction(tmp_path):
     own, labels, u = problem("index-0"), ["pin.rate", "motor.power"], {"torque": 0.7}
     n, read, model = own.n, own.outputs(labels), opened(own.fmu(tmp_path / "rod.fmu", version="3.0", outputs=labels))
@@ -63,11 +95,12 @@ def test_derivatives_along_a_direction(tmp_path):
 def test_a_step_without_a_result_is_discarded(tmp_path):
     bars = rbdae.formulate(rbdae.models.n_four_bar(1), "null-space")  # whose velocities are independent up to an angle
     slave = opened(bars.fmu(tmp_path / "bars.fmu", kind="co-simulation", outputs=[]))
-    slave.doStep(0.0, 1.0)
+    slave.setReal([2 * bars.n + 3], [1e-11])  # the tolerance, with which no step jumps over that angle
+    slave.doStep(0.0, 0.5)
     before = slave.getReal(range(30))
     with pytest.raises(fmpy.fmi1.FMICallException, match="discard"):
-        slave.doStep(1.0, 1.0)
-    assert slave.getReal(range(30)) == before and before[0] == 1.0
+        slave.doStep(0.5, 0.5)
+    assert slave.getReal(range(30)) == before and before[0] == 0.5
 
 
 def test_what_cannot_be_an_fmu_is_said(tmp_path, monkeypatch):

@@ -77,14 +77,21 @@ def test_adapters_name_no_formulation_and_the_core_no_adapter():
 
 
 def test_what_a_module_exports_is_there_and_documented():
-    for name in core_modules():
+    papers = [f"rbdae_papers.{name}" for name in ("kinematics", "closed_form", "step_equations")]
+    users = ("joints", "drives", "actuators", "forces", "formulations", "models", "study", "show")
+    whole = {"rbdae", *(f"rbdae.{name}" for name in users), *papers}
+    for name in (*core_modules(), *papers):
         module = importlib.import_module(name)
         if Path(module.__file__).stat().st_size:
             assert (module.__doc__ or "").strip(), f"{name} has no docstring"
-        for public in getattr(module, "__all__", []):
+        for public in getattr(module, "__all__", vars(module) if name == "rbdae.show" else ()):
             value = getattr(module, public)
-            if inspect.isclass(value) or inspect.isfunction(value):
+            if public[0] != "_" and (inspect.isclass(value) or inspect.isfunction(value)):
                 assert (value.__doc__ or "").strip(), f"{name}.{public} has no docstring"
+            members = vars(value) if inspect.isclass(value) and name in whole else {}
+            for part, member in members.items():
+                if part[0] != "_" and (inspect.isfunction(member) or isinstance(member, property)):
+                    assert inspect.getdoc(getattr(value, part)), f"{name}.{public}.{part} has no docstring"
 
 
 def test_the_version_is_the_one_of_the_distribution():

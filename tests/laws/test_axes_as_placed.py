@@ -114,6 +114,7 @@ def _without(seed: int, number: int, argument: str, monkeypatch: pytest.MonkeyPa
         return random_system(seed), name
 
 
+@pytest.mark.plain  # many models for one law
 @pytest.mark.sampled
 @pytest.mark.parametrize("block", range(cases.count(1, 26)))
 def test_without_one_argument_the_motion_is_the_same_or_a_warning_names_the_joint(block, monkeypatch):

@@ -18,7 +18,8 @@ from toy_chart import FUNCTIONS, SCALAR_LAST
 
 import rbdae
 from rbdae.rotations import CHARTS, ChartFunctions, quaternion, register
-from rbdae.rotations.vectors import euler_differential, euler_map, euler_pull_back, frame, spurrier_klumpp, stacked
+from rbdae.rotations.vectors import euler_differential, euler_map, frame, spurrier_klumpp, stacked
+from rbdae_papers.kinematics import spin as skew
 
 FUNCTIONS_OF = {name: import_module(f"rbdae.rotations.{name.replace('-', '_')}") for name in CHARTS}
 """The functions of charts for users."""
@@ -32,10 +33,6 @@ def scalar_first(r: Rotation) -> Any:
 
 def directors(r: Rotation) -> Any:
     return r.as_matrix().T.reshape(9)
-
-
-def skew(w: Any) -> Any:
-    return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
 
 
 def complex_steps(f: Any, a: Any) -> Any:
@@ -267,7 +264,7 @@ def test_a_chart_that_branches_is_refused(monkeypatch):
             derived((0.0, 0.0, 0.0, 1.0))
 
 
-# ---------------------------------------------------------------- null-space matrices and the Euler map
+# ---------------------------------------------------------------- null-space matrices
 
 
 def test_null_space_matrices_annihilate_the_constraint_gradients(rng):
@@ -285,16 +282,6 @@ def test_null_space_matrices_annihilate_the_constraint_gradients(rng):
         # T_d = Dphi T_p, T_p = Dphi^+ T_d, (51), (53)
         np.testing.assert_allclose(euler_differential(p) @ Tp, Td, atol=1e-15)
         np.testing.assert_allclose(np.linalg.pinv(euler_differential(p)) @ Td, Tp, atol=1e-14)
-
-
-def test_euler_map_and_its_differential(rng):
-    """The functions for users: tests/laws/test_euler_map.py."""
-    for _ in range(10):
-        p, f = rng.standard_normal(4), rng.standard_normal(9)
-        pp, D = p @ p, euler_differential(p)
-        np.testing.assert_allclose(euler_map(p), pp * Rotation.from_quat(p[[1, 2, 3, 0]]).as_matrix(), atol=1e-14 * pp)
-        np.testing.assert_allclose(D, complex_steps(lambda z: stacked(euler_map(z)), p), atol=1e-14 * pp)
-        np.testing.assert_allclose(euler_pull_back(p, frame(f)), D.T @ f, atol=1e-13)
 
 
 # ---------------------------------------------------------------- Spurrier and Klumpp

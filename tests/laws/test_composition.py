@@ -9,37 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import test_conserving as schemes
 
 import rbdae
 from rbdae.adapter import Unsupported
 from rbdae.forces import SpringDamper, Torque
 from rbdae.joints import Spherical, Universal
 
-SOLVERS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "QUAT.EM-R": ("rbdae:energy-momentum", {}, {"formulation": "hamiltonian-eliminated", "velocity": "momentum"}),
-    "QUAT.EM": (
-        "rbdae:energy-momentum",
-        {"variant": "paper"},
-        {"formulation": "hamiltonian-eliminated", "velocity": "momentum"},
-    ),
-    "DIR.EM": (
-        "rbdae:energy-momentum",
-        {},
-        {"formulation": "hamiltonian-eliminated", "velocity": "momentum", "rotation": "directors"},
-    ),
-    "QUAT.VI": ("rbdae:variational", {}, {"formulation": "hamiltonian-eliminated", "velocity": "momentum"}),
-    "ALGO.C1": ("rbdae:simo-wong", {}, {"formulation": "index-0"}),
-    "MIDPOINT": ("rbdae:midpoint", {}, {"formulation": "index-0"}),
-    "MIDPOINT (conformal)": ("rbdae:midpoint", {"variant": "conformal"}, {"formulation": "index-0"}),
-    "MIDPOINT (310)": ("rbdae:midpoint", {"variant": "average-momentum"}, {"formulation": "index-0"}),
-    "MIDPOINT (326)": ("rbdae:midpoint", {"variant": "average-velocity"}, {"formulation": "index-0"}),
-}
 
-
-def run(system: rbdae.System | rbdae.Problem, scheme: str, t_end: float, step: float, **options: Any) -> rbdae.Solution:
-    solver, own, form = SOLVERS[scheme]
-    problem = rbdae.formulate(system, consistent="project", **form) if isinstance(system, rbdae.System) else system
-    found = rbdae.solve(problem, (0.0, t_end), solver=solver, step=step, **own, **options)
+def run(*given: Any, **options: Any) -> rbdae.Solution:
+    found = schemes.run(*given, **options)
     assert found.success, found.message
     return found
 

@@ -5,16 +5,16 @@ Work is computed here from the states alone: angles over turns from orientations
 
 from __future__ import annotations
 
-import ctypes
 import math
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import cases
-import inside
 import numpy as np
 import pytest
-from conserving import newton_slopes
+import test_conserving as schemes
+from conserving import newton_slopes, taken
 from inside import dropping
 
 import rbdae
@@ -46,13 +46,11 @@ def pair(joint: Any = Revolute, spin: float = 2.0) -> rbdae.System:
     return system
 
 
-def problem_of(system: rbdae.System, **options: Any) -> rbdae.Problem:
-    return cases.formulated(system, "hamiltonian-eliminated", velocity="momentum", consistent="project", **options)
+problem_of = partial(schemes.problem_of, scheme="QUAT.EM-R")
 
 
 def run(system: rbdae.System | rbdae.Problem, t_end: float, step: float, **options: Any) -> rbdae.Solution:
-    problem = problem_of(system) if isinstance(system, rbdae.System) else system
-    return rbdae.solve(problem, (0.0, t_end), solver="rbdae:energy-momentum", step=step, **options)
+    return schemes.run(system, "QUAT.EM-R", t_end, step, **options)
 
 
 def kinetic(states: Any) -> Any:
@@ -62,31 +60,6 @@ def kinetic(states: Any) -> Any:
         s = states[f"b{k}"]
         out = out + 0.5 * MASSES[k] * (s.velocity**2).sum(1) + 0.5 * (s.angular_velocity**2 @ INERTIAS[k])
     return out
-
-
-def taken(problem: rbdae.Problem, h: float, n: int) -> tuple[Any, Any, Any]:
-    """Times and states of n steps, and the multipliers of each: the loop of the steps, in Python."""
-    functions = inside.steps_of(problem, "QUAT.EM-R")
-    k, rows = functions.n_unknowns, problem.layout.n_rows
-    kinds = (ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p)
-
-    def call(function: Any, t: float, y: Any, u: Any, out: Any) -> None:
-        f = ctypes.CFUNCTYPE(ctypes.c_int32, *kinds)(function.address)
-        assert f(function.context, t, y.ctypes.data, u.ctypes.data, h, out.ctypes.data) == 0
-
-    t, states, multipliers = h * np.arange(n + 1), [problem.y0], []
-    for start in t[:-1]:
-        u, out, end = np.zeros(k + 1), np.zeros(k + 1), np.zeros(problem.n)
-        call(functions.predict, start, states[-1], u, out)
-        for _ in range(8):
-            u[:] = out
-            call(functions.newton, start, states[-1], u, out)
-        assert out[k] < 1e-10
-        u[:k], u[k] = out[:k], 1.0
-        call(functions.advance, start, states[-1], u, end)
-        states.append(end)
-        multipliers.append(2.0 / h**2 * u[k - rows : k])
-    return t, np.array(states), np.array(multipliers)
 
 
 def angle(found: rbdae.Solution) -> Any:
@@ -229,7 +202,7 @@ def test_the_work_of_drives(name):
     make, law, increment = DRIVEN[name]
     problem = problem_of(make())
     h = 0.02
-    t, y, la = taken(problem, h, 200)
+    t, y, la = taken(problem, "QUAT.EM-R", h, 200)
     states = problem.states(t, y)
     T = kinetic(states)
     s = np.reshape([law(time) for time in t], (len(t), -1))
@@ -257,16 +230,9 @@ def nonlinear(t: float, x: Any, out: Any) -> None:
     out[:] = -ENDS.T @ ((2.0 + d @ d - math.sin(t) + 0.3 * (d @ rate)) * d)
 
 
-def nonlinear_jacobian(t: float, x: Any, out: Any) -> None:
-    d, rate = ENDS @ x[:24], ENDS @ x[24:]
-    K = (2.0 + d @ d - math.sin(t) + 0.3 * (d @ rate)) * np.eye(3) + np.outer(d, 2.0 * d + 0.3 * rate)
-    out[:576] = -(ENDS.T @ K @ ENDS).ravel()
-    out[576:] = -(0.3 * ENDS.T @ np.outer(d, d) @ ENDS).ravel()
-
-
 def with_user_force() -> rbdae.System:
     system = pair()
-    system.add_force(UserForce(system.bodies, nonlinear, nonlinear_jacobian))
+    system.add_force(UserForce(system.bodies, nonlinear))
     return system
 
 
@@ -305,13 +271,12 @@ def check_order_and_tangent(make: Any) -> None:
     for h in (0.01, 0.005):
         found = run(of, 0.4, h)
         assert found.stats.evaluations <= 4.2 * found.stats.steps
-        apart = [getattr(found.states[b], x)[-1] - getattr(exact[b], x)[-1] for b in exact for x in VECTORS]
+        apart = [
+            getattr(found.states[b], x)[-1] - getattr(exact[b], x)[-1] for b in exact for x in ("position", "velocity")
+        ]
         errors.append(np.abs(apart).max())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
     assert np.abs(newton_slopes(of, "QUAT.EM-R", 0.1)).max() < 1e-9
-
-
-VECTORS = ("position", "velocity")
 
 
 @pytest.mark.parametrize("name", [*SYSTEMS])

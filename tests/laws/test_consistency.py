@@ -34,6 +34,7 @@ def _terms(problem: rbdae.Problem) -> float:
 # ---------------------------------------------------------------- projection of the input
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system, pairing", covering(PAIRS, 1), ids=str)
 def test_inconsistent_input_becomes_consistent(system, pairing):
     """And in the same state in all pairings."""
@@ -54,6 +55,7 @@ def test_inconsistent_input_becomes_consistent(system, pairing):
     assert not rest.any()
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_consistent_input_is_left_alone(system):
     once = cases.problem(system, cases.REFERENCE)
@@ -184,6 +186,7 @@ FURTHER = {"overdetermined": 1, "overdetermined-1": 2, "null-space-overdetermine
 CORRECTED = {"ggl", "hiller-anantharaman", "hamiltonian-ggl", "null-space-ggl"}
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system, pairing", covering(PAIRS, 2), ids=str)
 def test_description(system, pairing):
     problem = cases.problem(system, pairing)
@@ -231,6 +234,7 @@ def test_description(system, pairing):
     assert slope[:, problem.differential].any(axis=0).all()
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("pairing", covering(cases.PAIRINGS, 3), ids=str)
 def test_labels_name_bodies_and_joints(pairing):
     problem = cases.problem("mixed", pairing)

@@ -61,10 +61,9 @@ def test_a_copied_problem_does_not_work_in_the_memory_of_its_original(clone: Cal
     assert np.array_equal(found.y[-1], wanted.y[-1])
 
 
-@pytest.mark.parametrize("name, code", [*((name, "auto") for name in CLONES), ("pickle", "auto")])
-def test_copies_of_a_run_that_selected_again(name: str, code: str):
-    clone = CLONES[name]
-    problem = cases.formulated(cases.turning_four_bar(spin=9.0), "null-space", consistent="project", code=code)
+@clones
+def test_copies_of_a_run_that_selected_again(clone: Callable[[Any], Any]):
+    problem = cases.formulated(cases.turning_four_bar(spin=9.0), "null-space", consistent="project")
     solution = rbdae.solve(problem, (0.0, 2.0), **OPTIONS)
     times = inside.segment_times(solution)
     assert len(times) > 1

@@ -23,9 +23,7 @@ def _symmetric(la):
 
 @pytest.mark.parametrize("pairing", FORMS if cases.NIGHTLY else FEW[::3], ids=str)
 def test_derivatives(pairing, rng):
-    derivatives.check_residual("C", pairing, rng, **COLUMNS)
-    if FORMULATIONS[pairing.formulation].kind == "ode":
-        derivatives.check_rhs("C", pairing, rng, **COLUMNS)
+    derivatives.check("C", pairing, rng, **COLUMNS)
 
 
 @pytest.mark.plain  # a few evaluations a case

@@ -18,13 +18,9 @@ if "CI" not in os.environ:
 T_END = 100.0
 
 
-def _top(pairing: Pairing) -> rbdae.Problem:
-    return cases.problem("A", pairing)
-
-
 @cached
-def _radau(pairing: Pairing, t_end: float = T_END) -> rbdae.Solution:
-    solution = rbdae.solve(_top(pairing), (0.0, t_end), solver="assimulo:Radau5ODE", rtol=1e-9, atol=1e-9)
+def _radau(pairing: Pairing) -> rbdae.Solution:
+    solution = rbdae.solve(cases.problem("A", pairing), (0.0, T_END), solver="assimulo:Radau5ODE", rtol=1e-9, atol=1e-9)
     assert solution.success, solution.message
     return solution
 

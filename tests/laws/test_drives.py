@@ -3,18 +3,18 @@ equation, and laws that contradict themselves."""
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 
 import cases
 import numpy as np
 import pytest
 import scipy.interpolate
+import test_derivatives as derivatives
 from cases import Pairing, close
 from inside import Vec, twin
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from test_benchmarks import each_run
-from test_derivatives import Derivatives, _agree
 
 import rbdae
 from rbdae import drives, joints
@@ -102,23 +102,10 @@ def test_velocity_constraints_are_rates_off_the_manifold_too(pairing, rng):
 @pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
 def test_derivatives_of_driven_systems(pairing, rng):
     problem = _problem(pairing)
-    numbers = Derivatives(problem)
-    for c in (0.0, 37.5):
-        y = problem.y0 + 0.1 * rng.standard_normal(problem.n)
-        yd = problem.yd0 + 0.1 * rng.standard_normal(problem.n)
-        exact = problem.jacobian(START, y, yd, c)
-
-        def wanted(h: float, c: float = c, y: Vec = y, yd: Vec = yd) -> Vec:
-            Fy, Fyd = numbers.residual(y, yd, h)
-            return Fy + c * Fyd
-
-        slopes = partial(numbers.slopes, y, yd, c)
-        _agree(numbers, exact, wanted, f"dF/dy + {c} dF/dyd of a driven system", slopes)
-        np.testing.assert_array_equal(problem.sparse_jacobian(START, y, yd, c).toarray(), exact)
+    y, yd = (x + 0.1 * rng.standard_normal(problem.n) for x in (problem.y0, problem.yd0))
+    derivatives.check_residual_at(problem, y, yd)
     if problem.kind == "ode":
-        y = problem.y0 + 0.05 * rng.standard_normal(problem.n)
-        wanted, slopes = partial(numbers.rhs, y), partial(numbers.rhs_slopes, y)
-        _agree(numbers, problem.rhs_jacobian(START, y), wanted, "d(rhs)/dy of a driven system", slopes)
+        derivatives.check_rhs_at(problem, problem.y0 + 0.05 * rng.standard_normal(problem.n))
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS, ids=str)

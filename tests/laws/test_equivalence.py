@@ -47,10 +47,6 @@ def _problem(name: str, pairing: Pairing, seed: int = 0, radial: str = "zero") -
     return cases.formulate(_system(name, seed), pairing, radial_inertia=radial)
 
 
-def _n_joints(problem: rbdae.Problem) -> int:
-    return int(problem.model.primitives["n"].sum())
-
-
 def _motion(problem: rbdae.Problem) -> dict[str, Any]:
     """Everything physical at the start: natural coordinates and their rates, multipliers, reactions."""
     t, y, n = problem.t0, problem.y0, problem.layout.n_differential
@@ -60,7 +56,7 @@ def _motion(problem: rbdae.Problem) -> dict[str, Any]:
     return {
         "natural coordinates": problem.natural(t, y),
         "natural rates": along(lambda z: problem.natural(t, z), y, rates),
-        "joint multipliers": joints[len(joints) - _n_joints(problem) :],
+        "joint multipliers": joints[len(joints) - problem.model.primitives["n"].sum() :],
         "force states": np.concatenate([y[problem.layout.s], problem.yd0[problem.layout.s]]),
         "reactions": np.array(forces).reshape(-1, 6),
         "energy": np.array([problem.energy(t, y).kinetic, problem.energy(t, y).potential, problem.energy(t, y).total]),
@@ -157,6 +153,7 @@ def _joint_wrenches(problem: rbdae.Problem, states: dict[str, Any]) -> list[tupl
     return out
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_newton_and_euler(system, seed):
@@ -195,6 +192,7 @@ ROUNDING = 1e-13
 """Of accelerations and forces at rest: Baumgarte's terms are 100 times the roundings of positions."""
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("pairing", covering(cases.PAIRINGS, 10), ids=str)
 def test_a_chain_with_two_arms_hangs_at_rest(pairing):
     """Each joint carries what hangs below it; two equal arms keep the lower link upright."""
@@ -254,6 +252,7 @@ HAMILTONIAN = [
 ]
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize(
     "system, pairing", [(s, p) for k, s in enumerate(POINT_JOINTS) for p in HAMILTONIAN[k % 2 :: 2]]
 )
@@ -266,6 +265,7 @@ def test_hamiltonian_multiplier(system, pairing, seed=1):
         assert abs(la[k] - wanted) < 1e-9 * max(1.0, abs(wanted), np.abs(la).max())
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.sampled
 @pytest.mark.parametrize(
     "system, formulation, radial",
@@ -291,6 +291,7 @@ def test_quaternion_multiplier(system, formulation, radial, seed=1):
         assert abs(la[k] - wanted) < 1e-9 * max(1.0, abs(wanted), np.abs(la).max())
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system, formulation", [("tied", "index-1"), ("bushed", "index-0"), ("loop", "index-2")])
 def test_radial_inertia_leaves_the_motion_alone(system, formulation):
     pairing = Pairing(formulation, "quaternion", "coordinate")
@@ -299,6 +300,7 @@ def test_radial_inertia_leaves_the_motion_alone(system, formulation):
         assert close(half[what], zero[what], 1e-8), what
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system", ["tied", "bushed", "skew-top"])
 def test_director_multipliers_do_not_know_momenta(system):
     """The director mass is constant, so -dT/dq vanishes and both forms have the same multipliers."""

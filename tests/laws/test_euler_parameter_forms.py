@@ -10,6 +10,7 @@ from typing import Any
 import cases
 import numpy as np
 import pytest
+import test_derivatives as derivatives
 from cases import Pairing, need
 from inside import Mat, Vec
 
@@ -245,12 +246,8 @@ WITH_JACOBIANS = ("index-1", "index-0", "ggl", "hiller-anantharaman", "overdeter
     ],
 )
 def test_jacobians(system, formulation, form, rng):
-    from test_derivatives import check_residual, check_rhs
-
-    pairing, options = Pairing(formulation, "quaternion", "coordinate"), {"gyroscopic": form[0], "pull_back": form[1]}
-    check_residual(system, pairing, rng, **options)
-    if formulation == "index-0":
-        check_rhs(system, pairing, rng, **options)
+    pairing = Pairing(formulation, "quaternion", "coordinate")
+    derivatives.check(system, pairing, rng, gyroscopic=form[0], pull_back=form[1])
 
 
 # ---------------------------------------------------------------- one motion

@@ -16,7 +16,6 @@ from toy_force import LaggedDamper, Maxwell, swinging
 from toy_formulation import StiffJoints
 
 import rbdae
-from rbdae.formulations import FORMULATIONS
 
 A_FEW = [
     Pairing("index-2", "quaternion", "angular"),
@@ -30,39 +29,19 @@ SOME = [(s, p) for s in cases.STATE_SYSTEMS for p in cases.covering([p for name,
 
 @pytest.mark.parametrize("system, pairing", SOME, ids=[f"{s}-{p}" for s, p in SOME])
 def test_derivatives_with_states(system: str, pairing: Pairing, rng):
-    derivatives.check_residual(system, pairing, rng)
-    if FORMULATIONS[pairing.formulation].kind == "ode":
-        derivatives.check_rhs(system, pairing, rng)
+    derivatives.check(system, pairing, rng)
 
 
 @pytest.mark.parametrize("system", ["struts-tree", "struts"])
 def test_a_formulation_of_ones_own_has_states(system: str, rng):
     form: Any = StiffJoints(alpha=2.0, beta=7.0)
     pairing = Pairing(form, "quaternion", "angular")
-    derivatives.check_residual(system, pairing, rng)
-    derivatives.check_rhs(system, pairing, rng)
+    derivatives.check(system, pairing, rng)
     problem = cases.problem(system, pairing)
     reference = cases.problem(system, cases.REFERENCE)
     s = problem.layout.s
     assert np.array_equal(problem.y0[s], reference.y0[s])
     assert close(problem.yd0[s], reference.yd0[s], 1e-12)
-
-
-COMPLEX = [
-    (system, Pairing(*p.split("/")))
-    for system, p in (
-        ("struts-tree", "null-space/quaternion/angular"),
-        ("struts", "index-0/quaternion/coordinate"),
-        ("struts", "hamiltonian-eliminated/directors/momentum"),
-    )
-]
-
-
-@pytest.mark.parametrize("system, pairing", COMPLEX, ids=[f"{s}-{p}" for s, p in COMPLEX])
-def test_complex_steps_with_states(system: str, pairing: Pairing, rng):
-    derivatives.check_residual(system, pairing, rng, plain=True)
-    if FORMULATIONS[pairing.formulation].kind == "ode":
-        derivatives.check_rhs(system, pairing, rng, plain=True)
 
 
 @pytest.mark.plain  # a few evaluations a case

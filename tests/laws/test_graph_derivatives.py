@@ -1,70 +1,13 @@
-"""Derivatives of recorded graphs against complex steps of the kernels; forwards and backwards."""
+"""Derivatives of graphs; those of recorded kernels: tests/laws/test_derivatives.py."""
 
 from __future__ import annotations
 
-import cases
 import inside
 import numpy as np
 import pytest
 
 from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian
 from rbdae.graph.graph import FUNCTIONS, Graph
-
-TOLERANCE = 1e-12
-USUAL = 5
-
-
-def _drawn():
-    """Pairings of the registries: a seeded sample in the usual run, all in the long one."""
-    pairs = [*cases.PAIRS, *cases.JOINT_PAIRS]
-    order = np.random.default_rng(9).permutation(len(pairs))
-    return [pairs[k] for k in order[: cases.count(USUAL, len(order))]]
-
-
-def _recorded(problem, kernel, n_out, y, yd, c):
-    made = inside.derived.recorded_kernel(
-        problem.workspace, kernel, {"out": (n_out,)}, (problem.t0, y, yd, c), inside.recording.MOST_NODES
-    )
-    numbers = {"t": [problem.t0], "y": y, "yd": yd, "c": [c]}
-    numbers["selection"] = problem.workspace.numbers
-    return made, numbers
-
-
-def _evaluated(made, rows, numbers, width):
-    """A matrix of the nodes by row and column."""
-    places = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
-    functions = [function.plain for function in made.functions]
-    out = np.zeros((len(rows), width))
-    for (i, j, _), value in zip(
-        places, inside.evaluate(made.graph, [p[2] for p in places], numbers, functions), strict=True
-    ):
-        out[i, j] = value
-    return out
-
-
-@pytest.mark.parametrize("system, pairing", _drawn(), ids=[f"{s}-{p}" for s, p in _drawn()])
-def test_of_a_recorded_residual_is_the_jacobian_by_complex_steps(system, pairing):
-    problem = cases.problem(system, pairing)
-    kernels = problem.workspace.settings.kernels
-    rng = np.random.default_rng(7)
-    y, yd, c = problem.y0 + 0.01 * rng.standard_normal(problem.n), problem.yd0 + rng.standard_normal(problem.n), 37.5
-    made, numbers = _recorded(problem, kernels.residual, problem.n_equations, y, yd, c)
-    n = problem.n
-    both = [*inputs_of(made.graph, "y", n), *inputs_of(made.graph, "yd", n)]
-    rows = jacobian(made.graph, made.outputs, both)
-    found = _evaluated(made, rows, numbers, 2 * n)
-    D = rng.standard_normal((n, 4))  # an entry that is wrong shows in any direction
-    wanted = inside.along(problem, "jacobian", problem.t0, y, yd, c, D)
-    floor = max(1e-3, 1e-5 * float(np.abs(wanted).max()))
-    error, (row, _) = cases.worst((found[:, :n] + c * found[:, n:]) @ D, wanted, floor)
-    assert error <= TOLERANCE, (problem, row, error)
-    if problem.kind == "ode":
-        # F(y, f(y)) = 0, whether the residual is solved for the rates or, as that of null-space, is not
-        slopes = inside.along(problem, "rhs_jacobian", problem.t0, y, yd, c, D)
-        found = _evaluated(made, rows, {**numbers, "yd": problem.rhs(problem.t0, y)}, 2 * n)
-        error, (row, _) = cases.worst(-found[:, :n] @ D, found[:, n:] @ slopes, floor)
-        assert error <= TOLERANCE, (problem, row, error)
-
 
 OTHERS = {
     "add": lambda g, a, b: g.add(g.mul(a, a), b),

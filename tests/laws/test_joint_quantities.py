@@ -10,6 +10,7 @@ import cases
 import numpy as np
 import pytest
 import wheel
+from along_motion import along
 from cases import Pairing
 from inside import Vec
 from test_reaction_friction import block
@@ -82,15 +83,6 @@ def _values(of: dict[str, Any]) -> dict[str, Any]:
     return {f"{owner}.{name}": np.asarray(getattr(each, name)) for owner, each in of.items() for name in each}
 
 
-def _along(problem: rbdae.Problem, t: float, y: Vec, what: Any, h: float = 1e-3) -> Any:
-    """The derivative of a value along the motion, by differences of the fourth order."""
-    rates = np.zeros(problem.n)
-    rates[: problem.layout.n_differential] = problem.rates(t, y)[0]
-    return sum(
-        c * (what(t + k * h, y + k * h * rates) - what(t - k * h, y - k * h * rates)) for k, c in ((1, 8), (2, -1))
-    ) / (12 * h)
-
-
 # ------------------------------------------------------------ definitions
 
 
@@ -153,7 +145,7 @@ def _derivatives(problem: rbdae.Problem) -> None:
             pairs = [(q.removesuffix("acceleration") + "rate", q) for q in each if q.endswith("acceleration")]
             pairs += [(_value_of(each, q), q) for q in each if q.endswith("rate")]
             for below, above in pairs:
-                rate = _along(problem, t, y, partial(_read, of, name, below))
+                rate = along(problem, partial(_read, of, name, below))
                 assert np.isclose(getattr(each, above), rate, rtol=1e-8, atol=1e-8), (name, above)
 
 
@@ -201,7 +193,7 @@ def test_their_powers_change_the_energy(pairing, name):
     found, loads = problem.joints(t, y), problem.forces(t, y)
     total = sum(np.sum([getattr(each, q) for q in each if q.endswith("power")]) for each in loads.values())
     total += sum(found[joint.name].power for joint in system.joints if joint.rheonomic())
-    assert np.isclose(total, _along(problem, t, y, energy), rtol=1e-7, atol=1e-7)
+    assert np.isclose(total, along(problem, energy), rtol=1e-7, atol=1e-7)
     for joint in system.joints:  # a joint has the power of what acts along it
         powers = [q for q in found[joint.name] if q.endswith("power")]
         if not powers or joint.rheonomic():
@@ -359,7 +351,7 @@ EVENTS = {
 def _event_values(problem: Any, labels: Any, t: float, y: Vec) -> tuple[Vec, bool]:
     """What events of these quantities are zeros of, and whether that is machine code."""
     events = [rbdae.Event(label, crossing=0.0) for label in labels]
-    group = EventGroup(problem.interpretation, events, 1.0)
+    group = EventGroup.begun(problem.interpretation, events, 1.0)
     return group.at(t, y)[: len(labels)], group.machine is not None
 
 

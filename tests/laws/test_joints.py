@@ -215,6 +215,7 @@ def test_all_pairings_are_one_motion(system, pairing, seed):
     equivalence.test_all_pairings_are_one_motion(system, pairing, seed)
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("system", cases.JOINT_SYSTEMS)
 def test_newton_and_euler(system, seed):

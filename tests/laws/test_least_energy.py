@@ -15,16 +15,13 @@ import pytest
 from random_systems import random_system
 
 import rbdae
+from rbdae_papers.kinematics import spin
 
 GIVEN = ("velocity", "angular_velocity")
 
 
 def _formulated(system: rbdae.System, **options: Any) -> rbdae.Problem:
     return rbdae.formulate(system, "index-0", consistent="project", redundant="minimum-norm", **options)
-
-
-def _skew(c: Any) -> Any:
-    return np.array(((0.0, -c[2], c[1]), (c[2], 0.0, -c[0]), (-c[1], c[0], 0.0)))
 
 
 def _reference(problem: rbdae.Problem) -> tuple[Any, float, bool]:
@@ -42,7 +39,7 @@ def _reference(problem: rbdae.Problem) -> tuple[Any, float, bool]:
         R = Z[k, 3:12].reshape(3, 3).T
         arm = np.zeros(3) if body.pivot is not None else np.array(body.center_of_mass)
         T[at, at] = np.eye(6)
-        T[6 * k : 6 * k + 3, 6 * k + 3 : 6 * k + 6] = -R @ _skew(arm)
+        T[6 * k : 6 * k + 3, 6 * k + 3 : 6 * k + 6] = -R @ spin(arm)
         M[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = body.mass * np.eye(3)
         M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = body.inertia
         known[at] = np.repeat([body.pivot is not None or "velocity" in body.given, "angular_velocity" in body.given], 3)
@@ -95,6 +92,7 @@ def _partial(seed: int, monkeypatch: pytest.MonkeyPatch, *, spoilt: bool = False
         return random_system(seed)
 
 
+@pytest.mark.plain  # many models for one law
 @pytest.mark.sampled
 @pytest.mark.parametrize("block", range(cases.count(1, 10)))
 def test_random_partial_starts_have_the_least_energy(block, monkeypatch):
@@ -109,6 +107,7 @@ def test_random_partial_starts_have_the_least_energy(block, monkeypatch):
     assert fitting > 3
 
 
+@pytest.mark.plain  # many models for one law
 def test_other_masses_weigh_the_velocities_that_a_search_finds(monkeypatch):
     """Where given ones agree with the joints and where they do not."""
     changed = same = 0
@@ -124,10 +123,6 @@ def test_other_masses_weigh_the_velocities_that_a_search_finds(monkeypatch):
         assert [str(each) for each in found.changes] == [str(each) for each in alone.changes], seed
         changed, same = changed + bool(found.changes), same + (not found.changes)
     assert changed > 5 and same > 2
-
-
-def _body(system: rbdae.System, name: str, **values: Any) -> Any:
-    return system.add_body(name, mass=2.0, inertia=(0.1, 0.12, 0.15), **values)
 
 
 def test_an_unknown_angular_velocity_belongs_to_a_given_velocity_of_another_point():
@@ -152,7 +147,8 @@ def test_an_unknown_angular_velocity_belongs_to_a_given_velocity_of_another_poin
 def _on_a_table(**options: Any) -> rbdae.Problem:
     """A body that slides and turns on a plane; its given velocity fits."""
     system = rbdae.System(gravity=(0, 0, 0))
-    body = _body(system, "a", center_of_mass=(0, 0.5, 0), position=(0, 0, 0), velocity=(1, 0, 0))
+    given = {"mass": 2.0, "inertia": (0.1, 0.12, 0.15), "center_of_mass": (0, 0.5, 0)}
+    body = system.add_body("a", **given, position=(0, 0, 0), velocity=(1, 0, 0))
     system.add_joint(rbdae.joints.PointOnPlane(system.ground, body))
     return _formulated(system, **options)
 

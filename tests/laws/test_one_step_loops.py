@@ -247,11 +247,3 @@ def test_where_the_solution_ends(name, told):
     solution = solve(problem, name, 2.0, **({"progress": lambda t: None} if told else {}))
     assert solution.reason in (Reason.STEP_TOO_SMALL, Reason.NOT_FINITE)
     assert solution.t[-1] == pytest.approx(1.0, abs=1e-4) and np.isfinite(solution.y).all()
-
-
-# ---------------------------------------------------------------- in machine code alone
-
-
-@pytest.fixture(scope="module")
-def top():
-    return rbdae.formulate(rbdae.models.heavy_top(), "index-0")

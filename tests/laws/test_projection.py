@@ -353,3 +353,5 @@ def test_a_stored_trajectory_is_projected_afterwards():
     assert np.abs(clean.y - solution.y).max() < 100 * max(solution.drift.position.max(), solution.drift.velocity.max())
     rows = np.array([problem.project(t, y) for t, y in zip(solution.t, solution.y, strict=True)])
     np.testing.assert_array_equal(rows, clean.y)
+    with pytest.raises(ValueError, match=r"needs a rbdae.Projection"):
+        solution.projected(False)

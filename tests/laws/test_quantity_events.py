@@ -232,9 +232,9 @@ def test_a_function_for_own_loops_is_zero_at_the_event_alone():
         problem.event_function(pin.angle)
 
 
-def test_events_of_one_problem_share_what_they_read_and_no_turns():
-    """Two that are asked in turn, one of them where nothing has turned, count as one alone does; code for them is bound
-    once."""
+def test_events_of_one_problem_share_no_turns():
+    """Functions that are asked in turn, one of them where nothing has turned, count as one alone does; so do runs that
+    follow each other, where the second has what the first has left, and one inside of another."""
     system, pin = wheel()
     problem = rbdae.formulate(system, "index-0")
     run = _run(problem, 2.5, "rbdae:dop853", None)
@@ -243,7 +243,16 @@ def test_events_of_one_problem_share_what_they_read_and_no_turns():
     wanted = [alone(*row) for row in rows]
     assert wanted[-1] > 2.0 * np.pi
     assert [(one(t, y), at_start(t, problem.y0)) for t, y in rows] == [(value, wanted[0]) for value in wanted]
-    assert len(problem.interpretation.readers) == 1
+
+    def turned(by, progress=False):
+        events = [rbdae.Event(pin.angle, crossing=by)]
+        run = rbdae.solve(problem, (0.0, 2.5), solver="rbdae:dop853", events=events, progress=progress)
+        return run.events[0].t.tolist()
+
+    first, second, inside = turned(1.5), turned(1.5 + 2.0 * np.pi), []
+    assert len(first) == len(second) == len(problem.interpretation.events) == 1
+    assert turned(1.5 + 2.0 * np.pi, lambda t: inside.append(turned(1.5)) if t < 1.0 else None) == second
+    assert inside == [first] * len(inside) != []
 
 
 def test_functions_are_events_as_they_were():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any
 
 import cases
 import inside
 import numpy as np
 import pytest
+import test_derivatives as derivatives
 from scipy.optimize import brentq, fsolve
 from scipy.spatial.transform import Rotation
 
@@ -206,9 +206,8 @@ def start(system: rbdae.System, form: Any = "index-0", **choices: Any) -> tuple[
     problem = rbdae.formulate(system, form, **choices)
     workspace = inside.workspace(problem)
     out = np.zeros(problem.layout.n_differential + problem.layout.n_constraints)
-    inside.in_python(workspace, workspace.settings.kernels.rates)(problem.t0, problem.y0, out)
-    residual = np.ones(problem.n_equations)
-    inside.in_python(workspace, workspace.settings.kernels.residual)(problem.t0, problem.y0, problem.yd0, residual)
+    workspace.plain(workspace.settings.kernels.rates)(problem.t0, problem.y0, out)
+    residual = inside.in_plain_python(problem, "residual", problem.t0, problem.y0, problem.yd0)
     assert np.abs(residual).max() < 1e-12 * np.abs(out).max()
     return problem, out
 
@@ -294,16 +293,9 @@ def test_jacobians_against_complex_steps(form, choices, rng):
     """Off the constraints, of residuals and right-hand sides."""
     problem = rbdae.formulate(sleeve(length=2.0), form, **choices)
     y, yd = (x + 1e-2 * rng.standard_normal(problem.n) for x in (problem.y0, problem.yd0))
-    along = rng.standard_normal(problem.n)
-    workspace = inside.workspace(problem)
-    kernels = workspace.settings.kernels
-    out = np.zeros(problem.n_equations, dtype=complex)
-    inside.in_python(workspace, kernels.residual)(0.0, y + 1e-30j * along, yd + 0.7e-30j * along, out)
-    assert (problem.jacobian(0.0, y, yd, 0.7) @ along) == pytest.approx(out.imag * 1e30, rel=1e-9, abs=1e-9)
+    derivatives.check_residual_at(problem, y, yd)
     if problem.kind == "ode":
-        out = np.zeros(problem.n, dtype=complex)
-        inside.in_python(workspace, kernels.rates)(0.0, y + 1e-30j * along, out)
-        assert (problem.rhs_jacobian(0.0, y) @ along) == pytest.approx(out.imag * 1e30, rel=1e-9, abs=1e-9)
+        derivatives.check_rhs_at(problem, y)
 
 
 def test_plain_code_and_code_of_the_model_agree(rng):
@@ -336,16 +328,11 @@ def test_derivatives_by_parameters():
 # ---------------------------------------------------------------- runs
 
 
-@cache
-def slid(form: str, solver: str) -> Any:
-    cases.need(solver)
-    return rbdae.solve(rbdae.formulate(block(), form), (0.0, 0.5), solver=solver, rtol=1e-8, atol=1e-9)
-
-
 @pytest.mark.parametrize(("form", "solver"), [("index-0", "rbdae:dop853"), ("index-2", "sksundae:ida")])
 def test_energy_goes_into_friction(form, solver):
     """Along an incline, the way and the work are closed forms."""
-    solution = slid(form, solver)
+    cases.need(solver)
+    solution = rbdae.solve(rbdae.formulate(block(), form), (0.0, 0.5), solver=solver, rtol=1e-8, atol=1e-9)
     a, t = G * (math.sin(0.5) - 0.3 * math.cos(0.5)), 0.5
     way = 0.7 * t + 0.5 * a * t * t
     assert solution.joints["rail"].displacement[-1] == pytest.approx(way, rel=1e-6)

@@ -4,17 +4,17 @@ norm, and reactions that say whether they are unique."""
 from __future__ import annotations
 
 import re
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import cases
 import inside
 import numpy as np
 import pytest
+import test_derivatives as derivatives
 from cases import Pairing, close, differences, worst
 from codes import cached
 from redundant_systems import KINDS, kind, redundant_system
-from test_derivatives import Derivatives, _agree
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
@@ -84,25 +84,14 @@ def test_the_motion_is_that_of_the_twin(pairing):
 @pytest.mark.parametrize("pairing", SOME, ids=str)
 def test_derivatives_with_equations_left_out(pairing, rng):
     problem = _problem("redundant", pairing)
-    numbers = Derivatives(problem)
     y = problem.y0 + 0.05 * rng.standard_normal(problem.n)
-    yd = problem.yd0 + rng.standard_normal(problem.n)
-    exact = problem.jacobian(0.0, y, yd, 37.5)
-
-    def wanted(h: float):
-        Fy, Fyd = numbers.residual(y, yd, h)
-        return Fy + 37.5 * Fyd
-
-    _agree(numbers, exact, wanted, "dF/dy + 37.5 dF/dyd with redundant joints", partial(numbers.slopes, y, yd, 37.5))
-    np.testing.assert_array_equal(problem.sparse_jacobian(0.0, y, yd, 37.5).toarray(), exact)
+    derivatives.check_residual_at(problem, y, problem.yd0 + rng.standard_normal(problem.n))
     if problem.kind == "dae":
         # multipliers that are left out are zero by an equation of their own: the iteration matrix is regular
         J = problem.jacobian(0.0, problem.y0, problem.yd0, 1e3)
         assert np.linalg.matrix_rank(J / np.abs(J).max(axis=1, keepdims=True)) == problem.n
     if problem.kind == "ode":
-        near = problem.y0 + 1e-3 * rng.standard_normal(problem.n)
-        wanted, slopes = partial(numbers.rhs, near), partial(numbers.rhs_slopes, near)
-        _agree(numbers, problem.rhs_jacobian(0.0, near), wanted, "d(rhs)/dy", slopes)
+        derivatives.check_rhs_at(problem, problem.y0 + 1e-3 * rng.standard_normal(problem.n))
 
 
 @pytest.mark.plain
@@ -280,12 +269,7 @@ def test_one_equation_of_each_window_is_left_out_where_all_rods_are_in_line(pair
     problem, near = _windows(pairing, 1e-2)
     assert (inside.pivots(problem, 0.0, near) > 1.0).all()
     assert all(np.all(r.unique) for joint in problem.reactions(0.0, near).values() for r in joint.values())
-
-    # and the steps of differences stay inside of a wider range
-    problem = inside.suspending(_windows(pairing, 0.0)[0], 1e-2)
-    numbers = Derivatives(problem)
-    assert np.count_nonzero(inside.pivots(problem, 0.0, flat) == 0.0) == 2
-    _agree(numbers, problem.rhs_jacobian(0.0, flat), partial(numbers.rhs, flat), "d(rhs)/dy")
+    derivatives.check_rhs_at(_windows(pairing, 0.0)[0], flat)
 
 
 @pytest.mark.parametrize("pairing", EXPLICIT)

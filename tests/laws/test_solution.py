@@ -44,16 +44,6 @@ def test_a_report_is_written(solution, tmp_path):
         solution.report(tmp_path / "other.html")
 
 
-def test_a_stored_trajectory_can_be_projected(solution):
-    projected = solution.projected(toy.Options())
-    assert projected.drift.position.max() < 3e-15 < solution.drift.position.max()
-    assert projected.drift.velocity.max() < 3e-15
-    assert np.abs(projected.y - solution.y).max() < 1e-5
-    assert projected.stats.projections > 0 == solution.stats.projections
-    with pytest.raises(ValueError, match=r"needs a rbdae.Projection"):
-        solution.projected(False)
-
-
 @pytest.mark.parametrize("name", ["run", "run.v2"])
 def test_save_and_load(solution, tmp_path, name):
     path = solution.save(tmp_path / name)

@@ -31,9 +31,7 @@ JOINT_IDS = [f"{s}-{p}" for s, p in JOINTS]
 
 @pytest.mark.parametrize("system, pairing", JOINTS, ids=JOINT_IDS)
 def test_derivatives_of_a_joint(system: str, pairing: Pairing, rng):
-    derivatives.check_residual(system, pairing, rng)
-    if FORMULATIONS[pairing.formulation].kind == "ode":
-        derivatives.check_rhs(system, pairing, rng)
+    derivatives.check(system, pairing, rng)
 
 
 @pytest.mark.plain  # a few evaluations a case
@@ -124,9 +122,7 @@ own = pytest.mark.parametrize("form", OWN.values(), ids=OWN)
 @own
 @pytest.mark.parametrize("system, rotation", [("C", "quaternion"), ("tied", "directors"), ("loop", "euler-313")])
 def test_derivatives_of_a_formulation(form, system, rotation, rng):
-    pairing = Pairing(form, rotation, "angular")
-    derivatives.check_residual(system, pairing, rng)
-    derivatives.check_rhs(system, pairing, rng)
+    derivatives.check(system, Pairing(form, rotation, "angular"), rng)
 
 
 @own

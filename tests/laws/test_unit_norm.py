@@ -7,6 +7,7 @@ from typing import Any
 import cases
 import numpy as np
 import pytest
+import test_derivatives as derivatives
 from cases import Pairing
 from inside import Vec
 
@@ -81,10 +82,7 @@ def test_off_it_is_another_continuation(system, rng):
 
 @pytest.mark.parametrize("system, options", [("skew-top", OPTIONS[1]), ("C", OPTIONS[2])])
 def test_jacobians(system, options, rng):
-    from test_derivatives import check_residual, check_rhs
-
-    check_residual(system, PAIRING, rng, norm="unit", **options)
-    check_rhs(system, PAIRING, rng, norm="unit", **options)
+    derivatives.check(system, PAIRING, rng, norm="unit", **options)
 
 
 def test_projections_are_those_of_the_default(rng):

@@ -24,7 +24,6 @@ import numpy as np
 import pytest
 from numpy import array, zeros
 from scipy.interpolate import CubicSpline, PchipInterpolator
-from toy_force import Maxwell
 
 import rbdae
 from rbdae.forces import CalledBack
@@ -479,19 +478,6 @@ def test_laws_of_time_drives_potentials_and_states_are_recorded():
     assert run.success and np.abs(run.energy.balance).max() < 1e-6
     angle = run.states["crank"].orientation.as_euler("xyz")[:, 2]
     np.testing.assert_allclose(angle, 0.3 * np.sin(2.0 * run.t), atol=1e-8)
-
-
-def test_a_force_with_an_internal_state_is_its_law():
-    """Without a Jacobian: it is that of the law, and that of differences of the residual."""
-    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
-    body = system.add_body("body", mass=1.3, inertia=(1.0, 2.0, 2.5), position=(0.3, 0.0, 0.0))
-    system.add_force(Maxwell(body, stiffness=30.0, viscosity=4.0, length=0.2, stretch=0.1))
-    problem = rbdae.formulate(system, "index-0")
-    y, h = problem.y0 + 0.05, 1e-6
-    J = problem.rhs_jacobian(0.0, y)
-    columns = [(problem.rhs(0.0, y + h * e) - problem.rhs(0.0, y - h * e)) / (2.0 * h) for e in np.eye(problem.n)]
-    np.testing.assert_allclose(J, np.array(columns).T, atol=1e-8)
-    assert set(problem.laws.values()) == {"recorded"}
 
 
 def test_pickled_problems_have_their_laws():

@@ -102,11 +102,6 @@ def spatial_charts(seed: str, k: int = 0) -> tuple[str, ...]:
     return (names[turns[k % len(names)]],)
 
 
-def with_charts(mechanisms: Iterable[str], seed: str = "") -> list[tuple[str, str]]:
-    """Each mechanism with its charts."""
-    return [(name, chart) for k, name in enumerate(mechanisms) for chart in charts(seed, k)]
-
-
 def takes_turns(value: Any) -> bool:
     """Whether a parameter of a test is, or has, a pairing, a chart that takes turns, or spatial velocities."""
     if isinstance(value, Pairing):
@@ -694,7 +689,9 @@ def manifold_states(problem: rbdae.Problem, rng: np.random.Generator) -> Iterato
     """The start, a random state on the manifold of positions and velocities, and one off it."""
     yield "at the start", problem.y0.copy()
     near = problem.y0 + 0.01 * rng.standard_normal(problem.n)
-    yield "on the manifold", problem.project(problem.t0, near, rbdae.Projection(max_iterations=50))
+    projected = near.copy()
+    inside.projection_in_python(rbdae.Projection(max_iterations=50).bind(problem))(problem.t0, projected)
+    yield "on the manifold", projected
     yield "off the manifold", near + 0.15 * rng.standard_normal(problem.n)
 
 

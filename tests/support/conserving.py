@@ -112,12 +112,11 @@ def pulled(g: Callable[[Z], Any], Z: Z, la: Any) -> Z:
 
 
 def solved(residual: Callable[[Any], Any], u: Any) -> Any:
-    """A root by Newton's method, from u, with the derivatives of its first two iterates."""
-    for k in range(10):
-        if k < 2:
-            columns = [residual(u + 1e-30j * e).imag / 1e-30 for e in np.eye(len(u))]
-        before, u = u, u - np.linalg.lstsq(np.array(columns).T, residual(u), rcond=None)[0]
-        if np.abs(u - before).max() < 1e-15 * np.abs(u).max():
+    """A root by Newton's method with the derivatives at u, where it begins."""
+    inverse = np.linalg.pinv(np.array([residual(u + 1e-30j * e).imag / 1e-30 for e in np.eye(len(u))]).T)
+    for _ in range(20):
+        before, u = u, u - inverse @ residual(u)
+        if np.abs(u - before).max() < 1e-13 * np.abs(u).max():
             break
     return u
 
@@ -161,24 +160,45 @@ class DirectorOracle:
         return solved(lambda v: self.residual(y0, v, h), u)[: 24 * n]
 
 
+def called(function: Any, problem: rbdae.Problem, t: float, y: Any, u: Any, h: float, n: int) -> Any:
+    """n numbers that a C function of a step gives."""
+    run, out = (
+        CFUNCTYPE(c_int32, c_void_p, c_double, c_void_p, c_void_p, c_double, c_void_p)(function.address),
+        np.zeros(n),
+    )
+    assert run(function.context, t, y.ctypes.data, u.ctypes.data, h, out.ctypes.data) == 0
+    return out
+
+
+def taken(problem: rbdae.Problem, scheme: str, h: float, n: int) -> tuple[Any, Any, Any]:
+    """Times and states of n steps, and the multipliers of each: the loop of the steps, in Python."""
+    functions = problem.callbacks.steps(scheme)
+    k, rows = functions.n_unknowns, problem.layout.n_rows
+    t, states, multipliers = h * np.arange(n + 1), [problem.y0], []
+    for start in t[:-1]:
+        u = called(functions.predict, problem, start, states[-1], np.zeros(k + 1), h, k + 1)
+        u[k] = 1.0
+        while u[k] > 1e-8:
+            u = called(functions.newton, problem, start, states[-1], u, h, k + 1)
+        u[k] = 1.0
+        states.append(called(functions.advance, problem, start, states[-1], u, h, problem.n))
+        multipliers.append(2.0 / h**2 * u[k - rows : k])
+    return t, np.array(states), np.array(multipliers)
+
+
 def newton_slopes(problem: rbdae.Problem, scheme: str, h: float) -> Any:
     """The derivatives of u - A(u)^-1 r(u) where r = 0, bodies' rows only, by differences of fourth order, for the first
     step: along eight random directions, all of which a wrong entry of A changes."""
     functions = problem.callbacks.steps(scheme)
-    n, kinds = functions.n_unknowns, (c_void_p, c_double, c_void_p, c_void_p, c_double, c_void_p)
+    n = functions.n_unknowns
 
-    def call(function: Any, u: Any) -> Any:
-        out = np.zeros(n + 1)
-        run, y = CFUNCTYPE(c_int32, *kinds)(function.address), problem.y0
-        assert run(function.context, 0.0, y.ctypes.data, u.ctypes.data, h, out.ctypes.data) == 0
-        return out
+    def newton(u: Any, function: Any = functions.newton) -> Any:
+        return called(function, problem, 0.0, problem.y0, u, h, n + 1)
 
-    u = call(functions.predict, np.zeros(n + 1))
+    u = newton(np.zeros(n + 1), functions.predict)
     for _ in range(12):
-        u = call(functions.newton, u)
+        u = newton(u)
     along = 1e-4 * np.random.default_rng(3).standard_normal((8, n + 1))
-    apart = [
-        [call(functions.newton, u + k * step) - call(functions.newton, u - k * step) for k in (1, 2)] for step in along
-    ]
+    apart = [[newton(u + k * step) - newton(u - k * step) for k in (1, 2)] for step in along]
     near, far = np.array(apart).swapaxes(0, 1)[..., : n - functions.n_rows]
     return (8.0 * near - far) / 12e-4

@@ -9,9 +9,8 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +50,6 @@ from rbdae.machine.data import Table
 from rbdae.machine.elements import evaluated, scheduled
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
-from rbdae.machine.language.source import LanguageError
 from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
@@ -140,7 +138,7 @@ def plain_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) ->
     """A kernel as plain Python, with the selection of the problem."""
     if sparse:
         return problem.callbacks._plain("jacobian_data")
-    if is_derivative(entry):
+    if isinstance(entry, Derivative):
         return problem.callbacks._plain("jacobian" if entry.of.signs == "ityyo" else "rhs_jacobian")
     return in_python(problem.workspace, entry)
 
@@ -154,11 +152,6 @@ def kernel_after_guard(problem: rbdae.Problem, kernel: TracedCall) -> Any:
     other = kernel.entry.bodies_first
     found = traced.traced(workspace, other, kernel.shapes, otherwise=lambda: plain, sparse=kernel.sparse)
     return plain if found is None else found.call
-
-
-def is_derivative(entry: Any) -> bool:
-    """Whether a callback is the Jacobian of a kernel."""
-    return isinstance(entry, Derivative)
 
 
 def recording_point(problem: rbdae.Problem, kernel: TracedCall) -> tuple[float, Vec, Vec, float]:
@@ -282,16 +275,26 @@ def workspace(problem: rbdae.Problem) -> Workspace:
     return Workspace(Memory.of(of.model, of.settings), of.selection)
 
 
+def in_plain_python(problem: rbdae.Problem, name: str, *at: Any) -> Vec:
+    """``"residual"`` of (t, y, yd) or ``"rates"`` of (t, y) by the plain kernel, which takes complex numbers."""
+    out = np.zeros(problem.n_equations if name == "residual" else problem.n, dtype=np.result_type(*at))
+    _plain_function(problem, name)(*at, out)
+    return out
+
+
+@lru_cache(4)  # what it has recorded serves for all states of a test
+def _plain_function(problem: rbdae.Problem, name: str) -> Any:
+    of = workspace(problem)
+    return in_python(of, getattr(of.settings.kernels, name))
+
+
 def along(problem: rbdae.Problem, name: str, t: float, y: Vec, yd: Vec, c: float, D: Mat) -> Mat:
     """The product of a Jacobian, by its name, with the columns of D (n, k), by complex steps of the plain kernel."""
-    of, kernels, h = workspace(problem), problem.workspace.settings.kernels, 1e-30
-    of_residual = name.startswith("jacobian")
-    kernel = in_python(of, kernels.residual if of_residual else kernels.rates)
-    out = np.zeros((D.shape[1], problem.n_equations if of_residual else problem.n), dtype=complex)
-    for k, direction in enumerate(D.T):
-        rates = (yd + 1j * h * c * direction,) if of_residual else ()
-        kernel(t, y + 1j * h * direction, *rates, out[k])
-    return out.T.imag / h
+    columns = []
+    for step in 1e-30j * D.T:
+        at = ("residual", t, y + step, yd + c * step) if name.startswith("jacobian") else ("rates", t, y + step)
+        columns.append(in_plain_python(problem, *at).imag / 1e-30)
+    return np.array(columns).T
 
 
 def parameter_difference(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | None) -> tuple[Vec, float]:
@@ -425,13 +428,6 @@ def velocity_metric(problem: rbdae.Problem) -> Metric:
     return metric(problem.model)
 
 
-def quasi_velocities(problem: rbdae.Problem, position: Mat, quaternion: Mat, velocity: Mat, spin: Mat) -> Vec:
-    """nu of a motion of the bodies (reference points, unit quaternions, velocities, material angular velocities)."""
-    of = problem.workspace
-    motion = BodyMotion(position, quaternion, velocity, spin)
-    return write(of.model, of.settings, of.layout, motion, of.selection)[of.layout.v]
-
-
 def unknowns_of(problem: rbdae.Problem, other: rbdae.Problem, t: float, y: Vec) -> Vec:
     """A state of another problem of the same system in the unknowns of this one; multipliers are zero."""
     of, Z = problem.workspace, other.natural(t, y)
@@ -558,12 +554,12 @@ def complex_jacobian(problem: rbdae.Problem, t: float, y: Vec, yd: Vec, c: float
     return columns.T.imag / 1e-30
 
 
-def make_rhs_elements(monkeypatch: pytest.MonkeyPatch, *, wanted: bool = True) -> list[int]:
-    """Make all right-hand sides that can be made so by elements, or none, without code that is there; returns a list
+def make_rhs_elements(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Make all right-hand sides that can be made so by elements, without code that is there; returns a list
     that gets the number of kinds of each."""
     forget_code(monkeypatch, on_disk=False)
     for name in ("BODIES_FROM", "REDUCED_FROM"):
-        monkeypatch.setattr(rhs_elements, name, 1 if wanted else 10_000)
+        monkeypatch.setattr(rhs_elements, name, 1)
     monkeypatch.setattr(rhs_elements, "enough", lambda *_: True)
     made, kinds = rhs_elements.rhs_elements, []
 

@@ -266,13 +266,6 @@ def _force(system: rbdae.System, state: State, force: Any, t: float, scale: floa
             _add(state, whole, k, at, push, torque)
             if force.potential is not None:  # then it has no other part
                 _add(state, part, k, at, push, torque)
-    if force.name in state.internal and kind not in ALONG:
-        for element in force.elements():
-            for k, at, push, torque in _user(
-                state, force.bodies, element.function, t, pair, state.internal[force.name]
-            ):
-                if k < n:
-                    _add(state, whole, k, at, push, torque)
     return whole, part
 
 
@@ -308,12 +301,11 @@ def _add(state: State, out: Array, k: int, at: Array, force: Array, torque: Arra
 
 
 def _user(
-    state: State, bodies: Sequence[Any], function: Any, t: float, pair: Sequence[int], internal: Any = ()
+    state: State, bodies: Sequence[Any], function: Any, t: float, pair: Sequence[int]
 ) -> list[tuple[int, Array, Array, Array]]:
     """By the user's function: forces on the reference points, torques d_i x F_i."""
-    x, out = np.zeros(48 + len(internal)), np.zeros(24 + len(internal))
+    x, out = np.zeros(48), np.zeros(24)
     x[3:12] = x[15:24] = np.eye(3).ravel()
-    x[48:] = internal
     for side, body in enumerate(bodies):
         k = pair[side]
         pose, arm = state.pose(k), np.array(body.reference)

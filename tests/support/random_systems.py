@@ -299,10 +299,7 @@ def _user(draw: Draw, system: rbdae.System) -> Any:
     def force(t: float, x: Any, out: Any) -> None:
         out[:] = by_place @ x[:24] + by_rate @ x[24:]
 
-    def jacobian(t: float, x: Any, out: Any) -> None:
-        out[:576], out[576:] = by_place.ravel(), by_rate.ravel()
-
-    return UserForce(draw.pick([system.bodies[:1], system.bodies[:2][::-1]]), force, jacobian)
+    return UserForce(draw.pick([system.bodies[:1], system.bodies[:2][::-1]]), force)
 
 
 FORCES: dict[str, Callable[[Draw, rbdae.System], Any]] = {

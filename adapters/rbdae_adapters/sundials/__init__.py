@@ -121,5 +121,3 @@ class SundialsAdapter(AbstractAdapter):
 
 
 ADAPTER = SundialsAdapter()
-
-__all__ = ["ADAPTER", "SundialsAdapter"]

@@ -39,19 +39,11 @@ _NEEDED = ("SUNContext_PushErrHandler", "N_VNew_Serial", "IDACreate", "CVodeCrea
 
 @final
 class Library:
-    """One build of SUNDIALS.
-
-    Attributes
-    ----------
-    files : paths of its files
-    version : (major, minor, patch)
-    places : see `PLACES`
-    """
+    """One build of SUNDIALS: paths of its `files`, its `version` (major, minor, patch), and `places`, see `PLACES`."""
 
     def __init__(self, files: list[str]) -> None:
         self.files = files
         self._handles = [ctypes.CDLL(file, mode=ctypes.RTLD_LOCAL) for file in files]
-        self._addresses: dict[str, int] = {}
         self._functions: dict[str, Any] = {}
         if lacking := [needed for needed in _NEEDED if not self.has(needed)]:
             raise MissingSolver(f"it has no {', '.join(lacking)}, which SUNDIALS 7.0 or later has")
@@ -62,15 +54,13 @@ class Library:
         self._check_places()
 
     def has(self, name: str) -> bool:
-        if name not in self._addresses:
-            function = next((getattr(h, name) for h in self._handles if hasattr(h, name)), None)
-            self._addresses[name] = 0 if function is None else ctypes.cast(function, POINTER).value or 0
-        return self._addresses[name] != 0
+        return any(hasattr(handle, name) for handle in self._handles)
 
     def address(self, name: str) -> int:
-        if not self.has(name):
+        function = next((getattr(h, name) for h in self._handles if hasattr(h, name)), None)
+        if function is None:
             raise Unsupported(f"the SUNDIALS of {self.files[0]!r} has no {name}; take another library=")
-        return self._addresses[name]
+        return ctypes.cast(function, POINTER).value or 0
 
     def call(self, name: str, result: Any, *arguments: Any) -> Any:
         """Call a function with ctypes values."""
@@ -190,13 +180,7 @@ def _library(folder: str | None) -> Library:
 
 
 def library(folder: object = None) -> Library:
-    """The library in a folder, by default scikit-sundae's.
-
-    Raises
-    ------
-    rbdae.adapter.MissingSolver
-        if it is missing or not usable; the message says why
-    """
+    """The library in a folder, by default scikit-sundae's; MissingSolver says why it is not usable."""
     if folder is not None and not isinstance(folder, str | os.PathLike):
         raise TypeError(f"library must be the path of a folder, got {folder!r}; leave it out")
     return _library(None if folder is None else os.fspath(folder))

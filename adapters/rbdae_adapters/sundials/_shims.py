@@ -298,6 +298,5 @@ _TEXT = _loaded(
 
 @cache
 def shims() -> Module:
-    """The machine code."""
     program = Program((residual, rates, jacobian, factored, rates_factored, solved, projection))
     return module_of(program, LEVEL, _TEXT, made_of=Path(__file__).read_bytes())  # the loops are in this file

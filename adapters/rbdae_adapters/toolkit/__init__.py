@@ -18,35 +18,19 @@ A package with its own loop calls ``recorder.accept`` after each step; `Recorder
 ``tests/support/toy_adapter`` in the repository is a complete adapter in a distribution of its own.
 """
 
-from rbdae_adapters.toolkit.arguments import (
-    Functions,
-    atol_vector,
-    first_step,
-    installed,
-    leaves_error_test,
-    loosened,
-    multipliers,
-    take_options,
-    usable,
-)
-from rbdae_adapters.toolkit.events import Dense, GaveUp, finite
-from rbdae_adapters.toolkit.recorder import MAX_STALLED, AbstractStepper, Recorder, drive
-
-__all__ = [
-    "MAX_STALLED",
-    "AbstractStepper",
-    "Dense",
-    "Functions",
-    "GaveUp",
-    "Recorder",
-    "atol_vector",
-    "drive",
-    "finite",
-    "first_step",
-    "installed",
-    "leaves_error_test",
-    "loosened",
-    "multipliers",
-    "take_options",
-    "usable",
-]
+from rbdae_adapters.toolkit.arguments import Functions as Functions
+from rbdae_adapters.toolkit.arguments import atol_vector as atol_vector
+from rbdae_adapters.toolkit.arguments import first_step as first_step
+from rbdae_adapters.toolkit.arguments import installed as installed
+from rbdae_adapters.toolkit.arguments import leaves_error_test as leaves_error_test
+from rbdae_adapters.toolkit.arguments import loosened as loosened
+from rbdae_adapters.toolkit.arguments import multipliers as multipliers
+from rbdae_adapters.toolkit.arguments import take_options as take_options
+from rbdae_adapters.toolkit.arguments import usable as usable
+from rbdae_adapters.toolkit.events import Dense as Dense
+from rbdae_adapters.toolkit.events import GaveUp as GaveUp
+from rbdae_adapters.toolkit.events import finite as finite
+from rbdae_adapters.toolkit.recorder import MAX_STALLED as MAX_STALLED
+from rbdae_adapters.toolkit.recorder import AbstractStepper as AbstractStepper
+from rbdae_adapters.toolkit.recorder import Recorder as Recorder
+from rbdae_adapters.toolkit.recorder import drive as drive

@@ -22,6 +22,7 @@ from rbdae.problem.contract import CompiledWatch
 from rbdae_adapters.toolkit.events import Dense, Events, GaveUp, Step, nan, value_of
 from rbdae_adapters.toolkit.recorder import MAX_STALLED, AbstractStepper, Recorder, drive
 
+_INF = math.inf
 _LEAST = 5e-324
 """The smallest positive number, as a bound that excludes zero."""
 
@@ -324,11 +325,11 @@ class EventWatch:
 
     def bound(self) -> None:
         """Events stay on their side of zero; one that is zero is asked about after the next step."""
-        own, k = self._own, self._first
-        for place, value in enumerate(own.values[k : k + self.n_events].tolist()):
-            both = slice(k + place, None, self.n_events)  # the value and its reach
-            own.low[both] = _LEAST if value > 0.0 else -np.inf if value < 0.0 else np.inf
-            own.high[both] = -_LEAST if value < 0.0 else np.inf
+        own, k, n = self._own, self._first, self.n_events
+        for place, value in enumerate(own.values[k : k + n].tolist(), k):
+            low, high = (_LEAST if value > 0.0 else -_INF if value < 0.0 else _INF), -_LEAST if value < 0.0 else _INF
+            own.low[place] = own.low[place + n] = low  # of the value, and of its reach
+            own.high[place] = own.high[place + n] = high
 
     def end(self, one: LoopRun) -> bool:
         """Note the events in the last step, once; returns whether one of them ends the run and its rows.
@@ -357,8 +358,8 @@ class EventWatch:
         k, n, loop, events = self._first, self.n_events, one.loop, self.events
         before, after = self._own.before[k : k + n].tolist(), self._numbers(self._own.values, loop.t)
         measured = self._own.values[k + n :].tolist()
-        reach = [None if event.group is None else measured[i] for i, event in enumerate(events.each)]
-        return events.find(Step(loop.t, loop.y.copy(), one.interpolant), loop.began, before, after, reach)
+        reach = [None if event.group is None else r for event, r in zip(events.each, measured, strict=True)]
+        return events.find(Step(loop.t, loop.y, one.interpolant), loop.began, before, after, reach)
 
 
 def _together(request: Request) -> MachineFunction | None:

@@ -30,26 +30,6 @@ _EPS = float(np.finfo(float).eps)
 
 
 @final
-class _Rows:
-    """Times and states, row by row."""
-
-    def __init__(self, n: int) -> None:
-        self._n = n
-        self._t: list[float] = []
-        self._y: list[Vec] = []
-
-    def add(self, t: float, y: Vec) -> None:
-        """Add a row, the state first: a signal between the two leaves readable rows."""
-        self._y.append(y.copy())
-        self._t.append(t)
-
-    def taken(self) -> Steps:
-        """Copies of all rows."""
-        k = len(self._t)
-        return Steps(np.array(self._t, dtype=float), np.array(self._y[:k], dtype=float).reshape(k, self._n))
-
-
-@final
 class Recorder:
     """Takes accepted steps: projects, finds events, collects output and statistics.
 
@@ -96,14 +76,18 @@ class Recorder:
         self.t = request.t0
         self._began = time.perf_counter()
         self._one_step = one_step
-        self._restart_drift = float("inf") if problem.index == 3 else _restart_drift(request)
+        projector, self._restart_drift = request.projector, float("inf")
+        if projector is not None and problem.index != 3:  # as large as the error test allows for positions
+            least = RESTART_FACTOR * max(request.rtol * projector.reach, float(np.min(request.atol)))
+            self._restart_drift = max(least, projector.restart_tolerance)
         self._restarted = -RESTARTS_APART
         self._stalled = 0
         self._last_step: float | None = None
         self._least_step = 4 * _EPS * (request.t_end - request.t0)
         self._keeps = request.keep_steps or request.t_eval is None
-        self._outputs, self._steps = _Rows(problem.n), _Rows(problem.n)
-        self._next_output = 0
+        self._n = problem.n
+        self._outputs: list[tuple[float, Vec]] = []
+        self._steps: list[tuple[float, Vec]] = []
         self._events = Events(request, problem.n)
         if request.begun is not None:
             request.begun(self.outcome)
@@ -162,8 +146,8 @@ class Recorder:
         if request.projector is not None:
             self.stats.projections = request.projector.count
         self.stats.seconds = time.perf_counter() - self._began
-        steps = self._steps.taken()
-        rows = steps if request.t_eval is None else self._outputs.taken()
+        steps = self._rows(self._steps)
+        rows = steps if request.t_eval is None else self._rows(self._outputs)
         return Outcome(
             rows.t,
             rows.y,
@@ -178,6 +162,11 @@ class Recorder:
             next_step=self._last_step,
             detail_time=self._detail_time,
         )
+
+    def _rows(self, pairs: list[tuple[float, Vec]]) -> Steps:
+        pairs = pairs.copy()  # a signal may come between two rows
+        y = np.array([y for _, y in pairs], dtype=float).reshape(len(pairs), self._n)
+        return Steps(np.array([t for t, _ in pairs], dtype=float), y)
 
     # ------------------------------------------------------------ one step
 
@@ -237,21 +226,13 @@ class Recorder:
 
     def _record(self, t: float, y: Vec, at: Callable[[float], Vec]) -> None:
         """Record the outputs of a step and its end, or the event that ends the run in it."""
-        times = self.request.t_eval
-        while times is not None and self._next_output < len(times) and times[self._next_output] <= t:
-            s = float(times[self._next_output])
-            self._outputs.add(s, at(s))
-            self._next_output += 1
+        times = () if self.request.t_eval is None else self.request.t_eval
+        for s in times[len(self._outputs) :]:
+            if s > t:
+                break
+            self._outputs.append((float(s), at(float(s)).copy()))
         if self._keeps:
-            self._steps.add(t, y)
-
-
-def _restart_drift(request: Request) -> float:
-    """The drift beyond which a multistep code restarts, as large as its error test allows for positions."""
-    projector = request.projector
-    reach = 1.0 if projector is None else projector.reach
-    least = RESTART_FACTOR * max(request.rtol * reach, float(np.min(request.atol)))
-    return least if projector is None else max(least, projector.restart_tolerance)
+            self._steps.append((t, y.copy()))
 
 
 # ---------------------------------------------------------------- packages that take one step at a time

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 
 import rbdae
-from rbdae.output_files import harmless, replacing
+from rbdae.output_files import replacing
 from rbdae_papers.finding import Comparison, Finding
 from rbdae_papers.item import Item, Settings, run
 
@@ -98,8 +98,8 @@ def write(item: Item, finding: Finding, folder: Path, *, dpi: int = 150, solver:
 def _write_table(path: Path, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
     with replacing(path) as new, open(new, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow([harmless(name) for name in columns])
-        writer.writerows([harmless(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+        writer.writerow(columns)
+        writer.writerows(rows)
 
 
 def show(items: Iterable[Item], papers: Mapping[str, str], folder: Path, how: Settings) -> bool:

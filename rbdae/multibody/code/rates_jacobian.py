@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from rbdae.formulations.projected import Projected0, Projected1
 from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.cache import say_once
+from rbdae.machine.elements import Elements
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.machine.module import NoMachineCode, collector_off
 from rbdae.machine.python_calls import as_expected
@@ -43,7 +44,10 @@ from rbdae.multibody.elements.elimination_elements import elimination_rounds
 from rbdae.multibody.memory.memory import Memory
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.in_python import in_python
-from rbdae.multibody.recorded.recording import Run, recording_point, run
+from rbdae.multibody.recorded.recording import Recording, Run, recording_point, run
+
+Made = TypeVar("Made")
+Coded = Callable[[Elements | Recording, Shapes], Any]
 
 RATES_FROM = 12
 """Bodies from which this is as quick as code of the whole derivative, which takes seconds to record."""
@@ -64,9 +68,10 @@ def form_of_index_1(form: Formulation) -> Formulation | None:
 
 
 class Structure(NamedTuple):
-    """The code of r with the entries of dr/dy and dr/dz, in parts not bound to any selection, and the tables."""
+    """The code of r with the entries of dr/dy and dr/dz, or what else is `Coded` of its parts, not bound to any
+    selection, and the tables."""
 
-    parts: list[Code]
+    parts: list[Any]
     tables: Tables
 
 
@@ -104,23 +109,35 @@ def rates_code(workspace: Workspace, tally: Tally) -> RatesCode | None:
     """The Jacobian of a right-hand side by its residual; None where it has to be derived from the right-hand side
     itself: normal forces under friction are not linear in the multipliers, quasi-velocities of loops have no order of
     bodies, a formulation may be another one's."""
-    if workspace.model.n < RATES_FROM:
+    described = rates_structure(workspace) if workspace.model.n >= RATES_FROM else None
+    if described is None:
         return None
-    form = form_of_index_1(workspace.settings.formulation)
-    if form is None or len(workspace.arrays["frictions"]) or workspace.settings.structure == "loops":
-        return None
-    twins = [_twin(workspace, form)]
-    make = partial(_structure, twins[0], workspace.layout.n)
-    if workspace.settings.reduced:
-        twins += [_twin(workspace, Index2()), workspace]
-        make = partial(_reduced_structure, workspace, *twins[:2])
+    twins, make = described
     known = workspace.memory.recorded
     key = ("rates", workspace.selection.rows.dropped, *((*twin.selected, twin.own_constants) for twin in twins))
     if key not in known:
         with workspace.memory.preparation, collector_off():
-            known[key] = _made(make)
+            known[key] = made(lambda: make(_code))
     found: Structure | None = known[key]
     return None if found is None else RatesCode(workspace, twins, found, tally)
+
+
+def rates_structure(workspace: Workspace) -> tuple[Sequence[Workspace], Callable[[Coded], Structure]] | None:
+    """The workspace of each part, and what makes the structure; None where there is none."""
+    form = form_of_index_1(workspace.settings.formulation)
+    if form is None or len(workspace.arrays["frictions"]) or workspace.settings.structure == "loops":
+        return None
+    twins = [_twin(workspace, form)]
+    if not workspace.settings.reduced:
+        return twins, partial(_structure, twins[0], workspace.layout.n)
+    twins += [_twin(workspace, Index2()), workspace]
+    return twins, partial(_reduced_structure, workspace, twins[0], twins[1])
+
+
+def _code(of: Elements | Recording, shapes: Shapes) -> Code:
+    if isinstance(of, Recording):
+        return of_recording(of, "tyyo", shapes)
+    return compiled("tyyo", shapes, lambda: text_of_elements(of, "tyyo", shapes, None))
 
 
 def _twin(workspace: Workspace, form: Formulation) -> Workspace:
@@ -136,12 +153,14 @@ def _twin(workspace: Workspace, form: Formulation) -> Workspace:
             regular[: workspace.layout.n] = memory.regular
         known[key] = replace(made, regular=regular)
     out = Workspace(known[key], workspace.selection)
+    out.write_inputs(workspace.owned.get("inputs", ()))  # which may be others than those of the selection
     workspace.inputs_at += out.inputs_at
     out.inputs_at = workspace.inputs_at  # further places are those of both
     return out
 
 
-def _made(make: Callable[[], Structure]) -> Structure | None:
+def made(make: Callable[[], Made]) -> Made | None:
+    """What is made; None where it cannot be recorded."""
     try:
         return make()
     except (NotStraight, NoDerivative, OtherSystem):
@@ -154,8 +173,8 @@ def _made(make: Callable[[], Structure]) -> Structure | None:
         return None
 
 
-def _structure(twin: Workspace, n: int) -> Structure:
-    residual, entries = _by_elements(twin) or _as_a_whole(twin)
+def _structure(twin: Workspace, n: int, coded: Coded) -> Structure:
+    residual, entries = _by_elements(twin, coded) or _as_a_whole(twin, coded)
     return Structure([residual], tables_of(_system(twin, n, entries)))
 
 
@@ -168,7 +187,7 @@ def _shapes(twin: Workspace, results: int) -> Shapes:
     return {"y": (n,), "yd": (n,), "out": (results,)}
 
 
-def _by_elements(twin: Workspace, first: int = 0) -> tuple[Code, Entries] | None:
+def _by_elements(twin: Workspace, coded: Coded, first: int = 0) -> tuple[Any, Entries] | None:
     """The rows from the first one on, and their entries."""
     try:
         found = elements_apart(twin, first) if twin.memory.opened else None
@@ -178,26 +197,25 @@ def _by_elements(twin: Workspace, first: int = 0) -> tuple[Code, Entries] | None
         return None
     elements, rows, columns = found
     shapes = _shapes(twin, twin.layout.n - first + len(rows))
-    code = compiled("tyyo", shapes, lambda: text_of_elements(elements, "tyyo", shapes, None))
-    return code, list(zip(rows.tolist(), columns.tolist(), strict=True))
+    return coded(elements, shapes), list(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
-def _as_a_whole(twin: Workspace, first: int = 0) -> tuple[Code, Entries]:
+def _as_a_whole(twin: Workspace, coded: Coded, first: int = 0) -> tuple[Any, Entries]:
     """The same recorded at once, for what elements do not have."""
     n, shapes = twin.layout.n, _shapes(twin, twin.layout.n)
     ran = run(twin, twin.settings.kernels.residual, shapes, recording_point(twin, shapes), most_nodes(twin))
-    code, entries = _recorded(ran, n, list(ran.out[first:]))
-    return code, [(first + i, j) for i, j in entries]
+    part, entries = _recorded(ran, n, list(ran.out[first:]), coded)
+    return part, [(first + i, j) for i, j in entries]
 
 
-def _recorded(ran: Run, n: int, values: list[Any]) -> tuple[Code, Entries]:
+def _recorded(ran: Run, n: int, values: list[Any], coded: Coded) -> tuple[Any, Entries]:
     """Values and their derivatives by two vectors of n numbers."""
     g, rows = ran.recorder.graph, ran.nodes(values)
     found = jacobian(g, rows, [*inputs_of(g, "y", n), *inputs_of(g, "yd", n)])
     entries = [(i, j) for i, row in enumerate(found) for j in sorted(row)]
     recording = ran.recording([*rows, *(found[i][j] for i, j in entries)])
     shapes: Shapes = {"y": (n,), "yd": (n,), "out": (len(rows) + len(entries),)}
-    return of_recording(recording, "tyyo", shapes), entries
+    return coded(recording, shapes), entries
 
 
 def _system(twin: Workspace, n: int, entries: Entries) -> System:
@@ -275,7 +293,7 @@ def _components(own: list[int], near: dict[int, set[int]]) -> list[list[int]]:
 # ------------------------------------------------------------ quasi-velocities of trees
 
 
-def _reduced_structure(workspace: Workspace, one: Workspace, two: Workspace) -> Structure:
+def _reduced_structure(workspace: Workspace, one: Workspace, two: Workspace, coded: Coded) -> Structure:
     """The structure for trees: the velocities w of all bodies solve G w + g_I = 0 and nu = N(q, w), body after body;
     their rates and the multipliers solve the form of index 1; nudot follows.
 
@@ -284,9 +302,9 @@ def _reduced_structure(workspace: Workspace, one: Workspace, two: Workspace) -> 
     layout, n = one.layout, one.layout.n
     n_nu, la, v = workspace.layout.v.stop - workspace.layout.v.start, layout.la.start, layout.v.start
     length, rows_of_w, rows_of_nu = n + n_nu, n, 2 * n - la
-    dynamics, first = _by_elements(one) or _as_a_whole(one)
-    velocities, second = _by_elements(two, la) or _as_a_whole(two, la)
-    selecting, third = _selection(workspace, n, n_nu)
+    dynamics, first = _by_elements(one, coded) or _as_a_whole(one, coded)
+    velocities, second = _by_elements(two, coded, la) or _as_a_whole(two, coded, la)
+    selecting, third = _selection(workspace, n, n_nu, coded)
     parts = [0, n + len(first), n + len(first) + n - la + len(second)]
     parts.append(parts[-1] + 2 * n_nu + len(third))
     places = dict(enumerate(range(n)))
@@ -328,7 +346,7 @@ def _reduced_structure(workspace: Workspace, one: Workspace, two: Workspace) -> 
     return Structure([dynamics, velocities, selecting], tables_of(system))
 
 
-def _selection(workspace: Workspace, n: int, n_nu: int) -> tuple[Code, Entries]:
+def _selection(workspace: Workspace, n: int, n_nu: int, coded: Coded) -> tuple[Any, Entries]:
     """N(q, w) - nu and nudot - d/dt N, and their entries."""
     length, v = n + n_nu, workspace.layout.v.start
     point = recording_point(workspace, {"y": (length,), "yd": (length,)})
@@ -341,4 +359,4 @@ def _selection(workspace: Workspace, n: int, n_nu: int) -> tuple[Code, Entries]:
     still[w] = 0.0
     kernel(m, t, still, y, nu)
     kernel(m, t, y, yd, nud)
-    return _recorded(ran, length, [*(nu - y[n:]), *(yd[n:] - nud)])
+    return _recorded(ran, length, [*(nu - y[n:]), *(yd[n:] - nud)], coded)
