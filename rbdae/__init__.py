@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rbdae import actuators, drives, forces, formulations, joints, models, rotations
 from rbdae._version import __version__ as __version__
-from rbdae.actuators.actuator import Actuator, Points
-from rbdae.actuators.block import Block, block
-from rbdae.actuators.sampled import Sampled
+from rbdae.actuators.block import Actuator, Block, Points, Sampled, block
 from rbdae.initial.formulate import assemble, formulate
 from rbdae.initial.given import InitialValuesWarning
 from rbdae.inputs import Table

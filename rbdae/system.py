@@ -13,8 +13,7 @@ import numpy as np
 from rbdae import _check, _frozen
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import field_names, twin
-from rbdae.actuators.block import Block, sort_of
-from rbdae.actuators.sampled import Sampled
+from rbdae.actuators.block import Block, Sampled, sort_of
 from rbdae.body import INITIAL_VALUES, caption, check_inertia, checked_orientation, ground
 from rbdae.body import Body as Body
 from rbdae.forces.base import AbstractForce

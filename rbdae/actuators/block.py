@@ -1,38 +1,31 @@
-"""`Block` and `block`: a user's equations with states, algebraic unknowns and inputs, coupled to a mechanism."""
+"""`Block` and `block`: a user's equations with states, algebraic unknowns and inputs, coupled to a mechanism.
+`Actuator`: a torque or force along a coordinate by them. `Sampled`: a controller that runs at fixed times and holds its
+outputs in between."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeAlias, final
+from typing import Any, ClassVar, Self, TypeAlias, final
 
 import attrs
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import is_varied
-from rbdae._frozen import fill
+from rbdae._arrays import Vec, is_varied
+from rbdae._frozen import fill, twin
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement
+from rbdae.forces.joint_forces import coordinate_of
 from rbdae.inputs import Input, check_number_names, named_numbers
-from rbdae.quantities.coordinate import Coordinate
-from rbdae.quantities.quantity import Quantity
+from rbdae.joints.base import AbstractJoint
+from rbdae.quantities.coordinate import Coordinate, distance
+from rbdae.quantities.quantity import Quantity, of_coordinates
 
 Source: TypeAlias = "float | Callable[[float], Any] | Input | Quantity | str"
 """Source of a block's input: a number, a function of time, an input of the system, or a quantity of a joint or of
 another block. A label such as "motor.current" may stand for the quantity of a part that is added later."""
-
-
-def _no_law(self: Block, *_: Any) -> Any:
-    """Law of a class that defines no law."""
-    arguments = "t, s, z, u, p" if self.coordinate is None else "t, q, qd, s, z, u, p"
-    raise NotImplementedError(f"{type(self).__name__}: write its law(self, {arguments})")
-
-
-def _no_outputs(self: Block, *_: Any) -> Any:
-    """Outputs of a class that does not define `observe`."""
-    raise NotImplementedError(f"{type(self).__name__}: write observe(...) for its outputs {tuple(self.outputs)}")
 
 
 @attrs.frozen(eq=False, slots=False, init=False, repr=False)
@@ -78,9 +71,6 @@ class Block(AbstractForce):
     parameters: ClassVar[Mapping[str, float]] = MappingProxyType({})
     units: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
-    law: ClassVar[Any] = _no_law
-    observe: ClassVar[Any] = _no_outputs
-
     start: Mapping[str, float]
     sources: Mapping[str, Any]
     values: Mapping[str, float]
@@ -89,7 +79,11 @@ class Block(AbstractForce):
         owner = self._owner_of(name)
         if name is not None:
             _check.name("force", name, ())
-        check_names(owner, self.own_names(), self.inputs, self.parameters)
+        own = self.own_names()
+        check_number_names(owner, (*own, *self.parameters))
+        for key in own:
+            if own.count(key) > 1 or (key in self.inputs and key in self.parameters):
+                raise ValueError(f"{owner}: two of its quantities and parameters are called {key!r}; rename one")
         keywords = {*self.inputs, *self.parameters}
         for key in values:
             if key not in keywords:
@@ -130,10 +124,16 @@ class Block(AbstractForce):
         )
 
     def __getattr__(self, name: str) -> Quantity:
-        """A quantity as an attribute, such as ``motor.current``."""
         if name.startswith("_") or name not in self.own_names():
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         return self.quantity(name)
+
+    def law(self, *_: Any, **__: Any) -> Any:
+        arguments = "t, s, z, u, p" if self.coordinate is None else "t, q, qd, s, z, u, p"
+        raise NotImplementedError(f"{type(self).__name__}: write its law(self, {arguments})")
+
+    def observe(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__}: write observe(...) for its outputs {tuple(self.outputs)}")
 
     # ------------------------------------------------------------ facts
 
@@ -151,11 +151,6 @@ class Block(AbstractForce):
         return None
 
     @property
-    def n_states(self) -> int:
-        """Number of differential states."""
-        return len(self.states)
-
-    @property
     def unknown_names(self) -> tuple[str, ...]:
         """Names of its states, then of its algebraic unknowns."""
         return (*self.states, *self.algebraic)
@@ -169,7 +164,6 @@ class Block(AbstractForce):
         return {name: Quantity(self, name, self._unit(name)) for name in self.own_names()}
 
     def _unit(self, name: str) -> str:
-        """The unit of a quantity; "" if unknown."""
         unit = self.units.get(name, f"={name}" if name in self.inputs else "")
         if not unit.startswith("="):
             return unit
@@ -205,14 +199,14 @@ class Block(AbstractForce):
     ) -> Any:
         """The arguments of `law` and `observe`; `motion` is (q, qd) if there is a coordinate, `constants` are the
         values of its parameters."""
-        k = self.n_states
+        k = len(self.states)
         s, z = self._values(self.states, unknowns[:k]), self._values(self.algebraic, unknowns[k:])
         u, p = self._values(self.inputs, inputs), self._values(self.values, constants)
         return (t, s, z, u, p) if motion is None else (t, *motion, s, z, u, p)
 
     def results(self, found: Any) -> tuple[Any, list[Any], list[Any]]:
         """Effort, sdot and g from the result of `law`."""
-        n, m = self.n_states, len(self.algebraic)
+        n, m = len(self.states), len(self.algebraic)
         owner = self._owner_of(self.name)
         if found is None:
             raise ValueError(f"{owner}: its law returns nothing; end it with return ...")
@@ -235,23 +229,16 @@ class Block(AbstractForce):
             f"got {_check.show(found)}"
         )
 
-    @property
-    def observed_names(self) -> tuple[str, ...]:
-        """Names of the outputs that `observed` returns."""
-        return tuple(self.outputs)
-
     def observed(self, arguments: Any, observe: Callable[..., Any] | None = None) -> dict[str, Any]:
         """The outputs by name; `observe` replaces its own."""
         if not self.outputs:
             return {}
-        values = _sequence(
-            self._owner_of(self.name), "observe", (observe or self.observe)(*arguments), len(self.outputs)
-        )
+        values = (observe or self.observe)(*arguments)
+        values = _sequence(self._owner_of(self.name), "observe", values, len(self.outputs))
         return dict(zip(self.outputs, values, strict=True))
 
     @staticmethod
     def _values(names: Iterable[str], values: Iterable[Any]) -> Any:
-        """Numbers by name and in order."""
         return named_numbers(tuple(names))(*values)
 
 
@@ -264,14 +251,6 @@ def given_mapping(owner: str, what: str, value: Any) -> dict[str, Any]:
             f'{owner}: {what} must be a mapping by name, got {_check.show(value)}; pass e.g. {{"name": 1.0}}'
         )
     return dict(value)
-
-
-def check_names(owner: str, own: Sequence[str], inputs: Sequence[str], parameters: Mapping[str, float]) -> None:
-    """Refuse names that are not attributes, and duplicates."""
-    check_number_names(owner, (*own, *parameters))
-    for key in own:
-        if own.count(key) > 1 or (key in inputs and key in parameters):
-            raise ValueError(f"{owner}: two of its quantities and parameters are called {key!r}; rename one")
 
 
 def contents(block: Any) -> str:
@@ -300,7 +279,6 @@ def readable(owner: str, what: str, source: Quantity) -> Quantity:
 
 
 def _sequence(owner: str, what: str, value: Any, n: int) -> list[Any]:
-    """n numbers of any kind."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1):
@@ -313,7 +291,6 @@ def _sequence(owner: str, what: str, value: Any, n: int) -> list[Any]:
 
 
 def _source(owner: str, what: str, value: Any) -> Any:
-    """The source of an input, checked."""
     if isinstance(value, Quantity):
         return readable(owner, what, value)
     if isinstance(value, Input) or (isinstance(value, str) and "." in value):
@@ -399,3 +376,224 @@ class FunctionBlock(Block):
 
 block = FunctionBlock
 """The public name of the class: `rbdae.block`."""
+
+
+# ---------------------------------------------------------------- actuators
+
+
+def _another_body(b: Body, points: Any = None, field: Any = None) -> Body:
+    for side, body in (("a", points.a), ("b", b)):
+        if not isinstance(body, Body):
+            raise TypeError(f"Points: {side} must be a body, got {_check.show(body)}")
+    if points.a is b:
+        raise ValueError(f"Points: both are on body {b.name!r}; take two different bodies")
+    return b
+
+
+@final
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class Points:
+    """Two points on two bodies; an actuator acts along their distance.
+
+    Parameters
+    ----------
+    a, b : Body
+    at_a, at_b : (3,) array_like
+        The points in the body frames.
+    """
+
+    a: Body
+    b: Body = attrs.field(converter=_another_body)
+    at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
+    at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
+
+    _owner: ClassVar = "Points"
+
+    @property
+    def bodies(self) -> tuple[Body, Body]:
+        """The two bodies."""
+        return self.a, self.b
+
+    def coordinates(self) -> tuple[Coordinate]:
+        """The distance."""
+        return (distance("length", self.at_a, self.at_b),)
+
+
+@attrs.frozen(eq=False, slots=False, init=False, repr=False)
+class Actuator(Block):
+    """A torque or force along a coordinate, by a law with states s and algebraic unknowns z::
+
+        class DCMotor(rbdae.Actuator):
+            states = {"current": 0.0}
+            inputs = ("voltage",)
+            parameters = {"resistance": 1.0, "inductance": 1e-3, "constant": 0.05}
+
+            def law(self, t, q, qd, s, z, u, p):
+                rate = (u.voltage - p.resistance * s.current - p.constant * qd) / p.inductance
+                return p.constant * s.current, [rate]
+
+        motor = system.add_force(DCMotor(pin, voltage=24.0, name="motor"))
+
+    The law returns the torque or force on the joint's `b` along the coordinate (the opposite acts on `a`; a positive
+    force between two points drives them apart), then sdot and g if there are states and algebraic unknowns. Angles
+    count full turns; if the law depends on the angle, the turns are an additional state, ``"pin.turn"``.
+
+    Parameters
+    ----------
+    along : joint, `Points`, or the quantity of a coordinate of a joint
+        For a joint with several coordinates pass one of them: ``slider.displacement``.
+    name, start, **values
+        As for `Block`.
+    """
+
+    along: Any = attrs.field(init=False)
+    coordinate_name: str = attrs.field(init=False)
+
+    def __init__(
+        self, along: Any, *, name: str | None = None, start: Mapping[str, float] | None = None, **values: Any
+    ) -> None:
+        super().__init__(name=name, start=start, **values)
+        owner, chosen = self._owner_of(name), ""
+        if isinstance(along, Quantity):
+            if along.aspect != "value" or not isinstance(along.owner, AbstractJoint):
+                raise ValueError(f"{owner}: {along!r} is no coordinate of a joint; pass e.g. pin.angle")
+            along, chosen = along.owner, along.coordinate
+        if not isinstance(along, (AbstractJoint, Points)):
+            raise TypeError(
+                f"{owner}: it acts along a joint, Points(a, b, at_a, at_b) or a coordinate such as pin.angle, got "
+                f"{_check.show(along)}"
+            )
+        self._set(along=along, coordinate_name=coordinate_of(owner, along, chosen or None).name)
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies of the joint, or of the points."""
+        out: tuple[Body, ...] = self.along.bodies
+        return out
+
+    @property
+    def coordinate(self) -> Coordinate:
+        """The coordinate along which it acts."""
+        found: Coordinate = next(each for each in self.along.coordinates() if each.name == self.coordinate_name)
+        return found
+
+    @property
+    def quantities(self) -> dict[str, Quantity]:
+        """Its own quantities, and the coordinate, its rate, the torque or force, and the power."""
+        derived = of_coordinates(self, (self.coordinate,))
+        return {**{name: each for name, each in derived.items() if each.aspect != "acceleration"}, **super().quantities}
+
+
+@final
+@attrs.frozen(eq=False, slots=False, init=False, repr=False)
+class Sampled(Block):
+    """A controller with period T: at t = k T it reads its inputs and sets its outputs, held until the next sample::
+
+        control = system.add_block(
+            rbdae.Sampled(
+                1e-3,
+                lambda t, u, m: (-40.0 * u.angle - 2.0 * u.rate,),
+                inputs={"angle": pin.angle, "rate": pin.rate},
+                outputs=("torque",),
+                name="control",
+            )
+        )
+        system.add_force(rbdae.actuators.Source(pin, effort=control.torque))
+
+    The solver stops at each k T, k = 0, 1, ..., in the run, and starts again with the new outputs: no step crosses a
+    jump. The law is plain Python, called once per sample; it may call anything.
+
+    Parameters
+    ----------
+    period : float
+        T, s.
+    law : function (t, u, m)
+        Returns the outputs as a sequence in order, or (outputs, memory), where memory is a mapping with names of
+        `memory` that the next call gets as m. u and m have their numbers by name and in order.
+    outputs : names
+        Quantities of this block, for other blocks and actuators.
+    inputs : mapping
+        Names, and numbers, functions of time, inputs of the system or quantities.
+    memory : mapping
+        Names and values before the first sample. Each run begins with these values.
+    start : mapping
+        The outputs before the first sample, by default 0.
+    name : str, optional
+    """
+
+    default_name: ClassVar = "sampled"
+
+    period: float = attrs.field(init=False)
+    memory: Mapping[str, float] = attrs.field(init=False)
+    function: Callable[..., Any] = attrs.field(init=False)
+    first: Mapping[str, float] = attrs.field(init=False)
+    held: Mapping[str, Input] = attrs.field(init=False)
+
+    def __init__(
+        self,
+        period: float,
+        law: Callable[..., Any],
+        outputs: Sequence[str],
+        *,
+        inputs: Mapping[str, Any] | None = None,
+        memory: Mapping[str, float] | None = None,
+        start: Mapping[str, float] | None = None,
+        name: str | None = None,
+    ) -> None:
+        owner = self._owner_of(name)
+        _check.takes(owner, "law", law, "t", "u", "m")
+        names = tuple(_check.names(f"{owner}: outputs", [outputs] if isinstance(outputs, str) else outputs))
+        if not all(names) or not names:
+            raise ValueError(
+                f"{owner}: it has no outputs, got {_check.show(outputs)}; name one, e.g. outputs=('torque',)"
+            )
+        read, start = given_mapping(owner, "inputs", inputs), given_mapping(owner, "start", start)
+        for key in start:
+            if key not in names:
+                raise _check.unknown(f"output of {owner}", key, names)
+        self._set(
+            period=_check.positive(owner, "period", period, "give e.g. 1e-3 s"),
+            inputs=tuple(read),
+            outputs=names,
+            memory=MappingProxyType(
+                {k: _check.number(owner, k, v) for k, v in given_mapping(owner, "memory", memory).items()}
+            ),
+            function=law,
+            first=MappingProxyType({k: _check.number(owner, k, start.get(k, 0.0)) for k in names}),
+            held=MappingProxyType({}),
+        )
+        super().__init__(name=name, **read)
+
+    def law(self, *_: Any) -> Any:
+        return []
+
+    def bound(self, name: str, ground: Body) -> Self:
+        """The same block with a name, and with inputs of the system for its outputs."""
+        held = {key: Input(f"{name}.{key}", value) for key, value in self.first.items()}
+        return twin(self, name=name, held=MappingProxyType(held))
+
+    def sampled(self, t: float, inputs: Sequence[float], memory: Any) -> tuple[list[float], Any]:
+        """Outputs and memory after a sample at t. Raises ValueError and TypeError, by name and time, for results that
+        are not finite numbers."""
+        owner = f"{self._owner_of(self.name)} at t = {t:g}"
+        u = self._values(self.inputs, inputs)
+        outputs = self.function(t, u, memory)
+        new = memory
+        if self.memory and isinstance(outputs, tuple) and len(outputs) == 2 and isinstance(outputs[1], Mapping):
+            outputs, new_memory = outputs
+            for key in new_memory:
+                if key not in self.memory:
+                    raise _check.unknown(f"memory of {owner}", key, self.memory)
+            new = memory._replace(**{k: _check.number(owner, k, v) for k, v in new_memory.items()})
+        values = list(outputs.values()) if isinstance(outputs, Mapping) else outputs
+        numbers = values if isinstance(values, (list, tuple)) or hasattr(values, "__len__") else [values]
+        if len(numbers) != len(self.outputs):
+            raise ValueError(
+                f"{owner}: its law returns {len(numbers)} outputs, and it has {len(self.outputs)}: "
+                f"{', '.join(self.outputs)}; return one number for each"
+            )
+        return [_check.number(owner, k, v) for k, v in zip(self.outputs, numbers, strict=True)], new
+
+    def first_memory(self) -> Any:
+        """The memory before the first sample."""
+        return self._values(tuple(self.memory), list(self.memory.values()))

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from rbdae import _check
-from rbdae.actuators.actuator import Actuator
-from rbdae.actuators.block import Block
+from rbdae.actuators.block import Actuator, Block
 
 # ------------------------------------------------------------ actuators
 

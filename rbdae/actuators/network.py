@@ -19,9 +19,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, at_point
-from rbdae.actuators.actuator import Actuator
-from rbdae.actuators.block import Block, is_number, readable
-from rbdae.actuators.sampled import Sampled
+from rbdae.actuators.block import Actuator, Block, Sampled, is_number, readable
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, Composed, StateElement
@@ -106,9 +104,8 @@ class Evaluation:
     def _coordinate(self, motion: Motion) -> Any:
         if motion not in self._known:
             indices = [12 * b + i for b in motion.bodies for i in range(12)]
-            self._known[motion] = motion.coordinate.at(
-                [self._Z[i] for i in indices] + [self._rates[i] for i in indices]
-            )
+            x = [part[i] for part in (self._Z, self._rates) for i in indices]
+            self._known[motion] = motion.coordinate.at(x)
         return self._known[motion]
 
     def motion(self, motion: Motion) -> tuple[Any, Any]:
@@ -124,7 +121,6 @@ class Evaluation:
         return self._coordinate(motion)[2]
 
     def _constants(self, block: Block) -> dict[str, Any]:
-        """A block's constants by name, from x or from the block."""
         if not len(self._p):
             return {name: float(np.real(value)) for name, value in block.constants.items()}
         return {name: self._p[self._of.places[f"{block.name}.{name}"]] for name in block.constants}
@@ -151,11 +147,6 @@ class Evaluation:
         if name in block.unknown_names:
             return self._s[self._of.unknowns[block][block.unknown_names.index(name)]]
         return self._input(block, name) if name in block.inputs else self.outputs(block)[name]
-
-    def along(self, block: Block, name: str) -> Any:
-        """An actuator's ``"effort"``, or the ``"value"`` or ``"rate"`` of its coordinate."""
-        motion = self._own_motion(block)
-        return self.results(block)[0] if motion is None or name == "effort" else motion[name == "rate"]
 
     def arguments(self, block: Block) -> Any:
         """The arguments of a block's law."""
@@ -242,6 +233,11 @@ class Network:
         places = self.bodies.index(a), self.bodies.index(b)
         self._motions[key] = Motion(coordinate.referred(a.reference, b.reference), places, turn)
 
+    @property
+    def name(self) -> str:
+        """The names of its blocks."""
+        return " and ".join(str(block.name) for block in self.blocks)
+
     # ------------------------------------------------------------ on numbers of any kind
 
     def element(self) -> StateElement:
@@ -300,18 +296,18 @@ class Network:
     @cached_property
     def _values(self) -> tuple[list[tuple[Block, str]], Recorded]:
         """Values of all blocks as keys (block, name), and a law that computes them."""
-        own_keys = [(b, name) for b in self.blocks for name in (*b.observed_names, *b.unknown_names, *b.inputs)]
+        own = [(b, name) for b in self.blocks for name in (*b.unknown_names, *b.inputs)]
+        own += [(b, name) for b in self.blocks if not isinstance(b, Sampled) for name in b.outputs]
         acting = [block for block in self.blocks if block.coordinate is not None]
-        along = [(block, name) for block in acting for name in ("effort", "value", "rate")]
 
         def law(evaluation: Evaluation, out: Any) -> None:
-            for k, key in enumerate(own_keys):
+            for k, key in enumerate(own):
                 out[k] = evaluation.value(*key)
-            for k, key in enumerate(along, len(own_keys)):
-                out[k] = evaluation.along(*key)
+            for k, block in enumerate(acting, len(own)):
+                out[k] = evaluation.results(block)[0]
 
         n_in = 24 * len(self.bodies) + len(self.names) + len(self.inputs)
-        owner, keys = " and ".join(str(block.name) for block in self.blocks), [*own_keys, *along]
+        owner, keys = self.name, [*own, *((block, "effort") for block in acting)]
         return keys, Recorded(owner, [*self.users.values()], lambda users: self._filling(users, law), n_in, len(keys))
 
     def values_at(self, t: Vec, x: Mat) -> dict[tuple[Block, str], Vec]:
@@ -361,7 +357,6 @@ def networks(forces: Iterable[AbstractForce], joints: Iterable[Any]) -> list[Net
 
 
 def _join(group: dict[Block, list[Block]], one: Block, other: Block) -> None:
-    """Merge the groups of two blocks."""
     if group[one] is not group[other]:
         group[one] += group[other]
         for each in group[other]:
@@ -393,7 +388,6 @@ def _coordinate(owner: Any, source: Quantity) -> Coordinate:
 
 
 def _placed(coordinate: Coordinate, bodies: Sequence[Body]) -> float:
-    """A coordinate of two bodies where the user placed them."""
     Z = [part.real for body in bodies for part in (body.position, body.rotation.T.reshape(9))]
     return float(coordinate.at(np.concatenate([*Z, np.zeros(24)]))[0])
 
@@ -403,7 +397,7 @@ def _reads_position(block: Block) -> bool:
     if block.coordinate is None or block.coordinate.shape != "angle":
         return False
     n = len(block.unknown_names) + len(block.inputs)
-    size = 1 + block.n_states + len(block.algebraic) + len(block.outputs)
+    size = 1 + len(block.states) + len(block.algebraic) + len(block.outputs)
     constants = [float(at_point(value)) for value in block.values.values()]
 
     def fill(users: Users) -> Filling:
@@ -425,10 +419,10 @@ def _reads_position(block: Block) -> bool:
 
 def elements_of(
     forces: Sequence[AbstractForce], joints: Sequence[Any]
-) -> Iterator[tuple[str, AnyElement, tuple[Body, ...]]]:
-    """All elements of a system with the name of their force and their bodies; networks last."""
+) -> Iterator[tuple[AbstractForce | Network, AnyElement, tuple[Body, ...]]]:
+    """All elements of a system with their force and their bodies; networks last."""
     for force in forces:
         for element in force.elements():
-            yield force.name or "", element, force.bodies
+            yield force, element, force.bodies
     for network in networks(forces, joints):
-        yield " and ".join(str(block.name) for block in network.blocks), network.element(), tuple(network.bodies)
+        yield network, network.element(), tuple(network.bodies)

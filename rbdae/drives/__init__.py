@@ -5,9 +5,9 @@ They are added with `System.add_joint`; their reactions are the driving forces a
 mapping of names to inputs of the system; its time derivatives are exact.
 """
 
-from rbdae.drives.along_joints import PrescribedAngle as PrescribedAngle
-from rbdae.drives.along_joints import PrescribedDisplacement as PrescribedDisplacement
-from rbdae.drives.between_points import DrivenRod as DrivenRod
-from rbdae.drives.between_points import PointMotion as PointMotion
+from rbdae.drives.drives import DrivenRod as DrivenRod
+from rbdae.drives.drives import PointMotion as PointMotion
+from rbdae.drives.drives import PrescribedAngle as PrescribedAngle
+from rbdae.drives.drives import PrescribedDisplacement as PrescribedDisplacement
 
 __all__ = ["DrivenRod", "PointMotion", "PrescribedAngle", "PrescribedDisplacement"]

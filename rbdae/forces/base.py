@@ -12,8 +12,7 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import twin
 from rbdae.body import Body, caption, describe
-from rbdae.forces.element import AnyElement
-from rbdae.forces.motion_law import Load, load
+from rbdae.forces.element import AnyElement, Load, load
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, named, of_coordinates
 

@@ -21,15 +21,13 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec, cross
 from rbdae.forces.base import AbstractPairForce, Symbol
-from rbdae.forces.element import AnyElement, along
+from rbdae.forces.element import AnyElement, along, law_of, of_numbers
 from rbdae.forces.friction import VELOCITY, friction_over
 from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of
-from rbdae.forces.motion_law import law_of, of_numbers
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.frames import perpendicular
 from rbdae.laws.numbers import choice
-from rbdae.quantities.coordinate import Coordinate
-from rbdae.quantities.forms import direction, point
+from rbdae.quantities.coordinate import Coordinate, direction, point
 
 # ---------------------------------------------------------------- what presses
 
@@ -187,7 +185,6 @@ def _plane(s: Any, v: Any, k: Any, n: Any, a: Any, mu: Any, v0: Any) -> tuple[An
 
 @of_numbers
 def _sphere(s: Any, v: Any, k: Any, n: Any, a: Any, mu: Any, v0: Any, radius: Any) -> list[Any]:
-    """The force at displacements from the centre of a sphere."""
     r = np.sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
     normal = [each / r for each in s]
     rate = normal[0] * v[0] + normal[1] * v[1] + normal[2] * v[2]
@@ -215,7 +212,6 @@ def _high(value: float | None, limit: Any = None, field: Any = None) -> float | 
 
 
 def _coordinate(name: str | None, limit: Any = None, field: Any = None) -> str:
-    """The name of a coordinate of the joint, or of its only one."""
     return coordinate_of(limit._owner, limit.joint, name).name
 
 

@@ -12,9 +12,8 @@ import attrs
 import numpy as np
 
 from rbdae import _check
-from rbdae.forces.element import AnyElement, Element, UnderReaction, along
+from rbdae.forces.element import AnyElement, Element, Load, UnderReaction, along, of_numbers, time_function
 from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of, describe_force, describe_joint
-from rbdae.forces.motion_law import Load, of_numbers, time_function
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.coordinate import Coordinate
@@ -132,7 +131,6 @@ def _normal(normal: Any, force: Any = None, field: Any = None) -> Load | str:
 
 
 def _slides_along(coordinate: str | None, force: Any = None, field: Any = None) -> tuple[str, ...]:
-    """The names of the coordinates along which the surfaces slide."""
     joint = force.joint
     slides = tuple(each.name for each in joint.coordinates() if each.unit == "m")
     if coordinate is None and len(slides) == 2:
@@ -241,12 +239,10 @@ class Coulomb(AbstractJointForce):
 
 @of_numbers
 def _along(s: Any, v: Any, mu: Any, v0: Any, radius: Any, N: Any) -> tuple[Any]:
-    """The law on one coordinate."""
     return (-mu * N * radius * np.tanh(radius * v[0] / v0),)
 
 
 @of_numbers
 def _in_a_plane(s: Any, v: Any, mu: Any, v0: Any, radius: Any, N: Any) -> tuple[Any, Any]:
-    """The law on two displacements."""
     f = -mu * N * friction_over([v[0], v[1]], v0)
     return f * v[0], f * v[1]

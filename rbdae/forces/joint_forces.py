@@ -10,8 +10,7 @@ import attrs
 from rbdae import _check
 from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractForce, Symbol, law_along
-from rbdae.forces.element import AnyElement, along
-from rbdae.forces.motion_law import NONE, Load, load
+from rbdae.forces.element import NONE, AnyElement, Load, along, load
 from rbdae.inputs import Input
 from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.coordinate import Coordinate
@@ -65,7 +64,6 @@ def describe_joint(joint: Any) -> str:
 
 
 def _load(value: Any, motor: Any = None, field: Any = None) -> Load | None:
-    """A torque or force, if it is given, along a coordinate of its kind."""
     if value is None:
         return None
     of = coordinate_of(motor._owner, motor.joint, motor.coordinate, "rad" if field.name == "torque" else "m")
@@ -127,22 +125,18 @@ class Motor(AbstractJointForce):
         return (along(*self.acts_along(), load=self.torque or self.force or NONE),)
 
 
-def _joint_with_one(joint: AbstractJoint, force: Any = None, field: Any = None) -> AbstractJoint:
-    """The joint, which has one coordinate of this kind."""
-    coordinate_of(describe_force(type(force).__name__, joint, force.name), joint, None, force.unit)
-    return joint
-
-
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class AbstractAxisSpring(AbstractJointForce):
     """A spring, a damper and a load along the angle or the displacement of a joint."""
 
     unit: ClassVar[str]
 
-    joint: AbstractJoint = attrs.field(converter=_joint_with_one)
     inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
     stiffness: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
     damping: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        self.acts_along()  # refuses joints without such a coordinate, or with several
 
     def acts_along(self) -> tuple[Coordinate]:
         return (coordinate_of(self._owner, self.joint, None, self.unit),)

@@ -185,7 +185,6 @@ def _checked_system(owner: str, system: object) -> System:
 
 
 def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: Hold, code: Code) -> Problem:
-    """From a system to its model, the state at the start, settings and selection there, and the problem."""
     model = compile_system(system, choices.formulation.kind == "ode", t0)
     state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
@@ -207,7 +206,7 @@ def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: 
 def _again(choices: Choices, t0: float, hold: Hold, code: Code, problem: Problem, new: Changed | System) -> Problem:
     """The system of a problem with other numbers, or another one, formulated in the same way."""
     with np.errstate(over="ignore", invalid="ignore"):
-        out = None if isinstance(new, System) else renumbered(problem, new, held=bool(hold))
+        out = None if isinstance(new, System) else renumbered(problem, new, hold)
         if out is None:
             return _formulated(new if isinstance(new, System) else new.system, choices, t0, False, hold, code)
         _refuse_start(out.interpretation, out.start)
@@ -291,14 +290,21 @@ def check_choices(
     chart = CHARTS[rotation]
     speed = chosen_velocity(form, chart, velocity)
     _check.one_of("value of redundant", redundant, ("error", "minimum-norm"))
-    _check_reference(reference, chart)
+    _check.one_of("reference", reference, ("space", "start"))
+    if reference == "start" and not chart.centre:
+        others = ", ".join(c.name for c in CHARTS.values() if c.centre)
+        raise ValueError(
+            f"reference='start' centres charts that have a singular set: {others}; {chart.name} has none, leave it out"
+        )
     if wrong := misfit(form, chart, speed, [name for name, value in options.items() if value is not None]):
         raise ValueError(wrong)
-    return Choices(form, chart, speed, _kind(speed, chart), redundant == "minimum-norm", reference)
+    kind = SPATIAL if speed == "spatial" else ANGULAR
+    if speed not in ("spatial", "angular") and chart.coordinate_velocities is not None:
+        kind = KINDS[chart.coordinate_velocities]  # momenta are conjugate to the rates of the coordinates
+    return Choices(form, chart, speed, kind, redundant == "minimum-norm", reference)
 
 
 def _with_options(formulation: str | Formulation, options: Mapping[str, Any]) -> Formulation:
-    """The value of a formulation; options are for one that is given by its name."""
     form = formulation if isinstance(formulation, Formulation) else named(formulation)
     own = {}
     for name, value in options.items():
@@ -316,25 +322,6 @@ def _with_options(formulation: str | Formulation, options: Mapping[str, Any]) ->
             )
         own[name] = form.checked(name, value, "formulate")
     return replace(form, **own)
-
-
-def _check_reference(reference: str, chart: Chart) -> None:
-    """Only charts with a singular set have a centre."""
-    _check.one_of("reference", reference, ("space", "start"))
-    if reference == "start" and not chart.centre:
-        centred = ", ".join(c.name for c in CHARTS.values() if c.centre)
-        raise ValueError(
-            f"reference='start' centres charts that have a singular set: {centred}; {chart.name} has none, leave it out"
-        )
-
-
-def _kind(velocity: str, chart: Chart) -> VelocityKind:
-    """Momenta are conjugate to the rates of the coordinates."""
-    if velocity == "spatial":
-        return SPATIAL
-    if velocity == "angular" or chart.coordinate_velocities is None:
-        return ANGULAR
-    return KINDS[chart.coordinate_velocities]
 
 
 def _code_of(value: str) -> Code:
@@ -389,7 +376,6 @@ def _independent_velocities(model: Model, state: ConsistentState, spatial: bool)
 
 
 def _sparse_velocities(model: Model, state: ConsistentState, spatial: bool) -> IndependentVelocities:
-    """The same of a large system, whose matrix is sparse."""
     measure, joints = metric(model), state.joints
     gradients = joints.gradients(state.motion)
     if spatial:

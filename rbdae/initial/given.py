@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, TypeAlias, final
+from typing import Final, TypeAlias, final
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from rbdae.body import INITIAL_VALUES
 from rbdae.joints.primitives import Coincidence, Combination, Distance, Dot1, Dot2
 from rbdae.multibody.system.bodies import BodyMotion
 from rbdae.multibody.system.model import Model
-from rbdae.problem.start import Assembly, Change
+from rbdae.problem.start import Change
 
 Hold: TypeAlias = Sequence[str | tuple[str, str]]
 
@@ -98,11 +98,10 @@ class Known:
         """The same with the positions of another motion, and unknown velocities of the least kinetic energy."""
         return self.of_least_energy(replace(self.stated(), x=placed.x, p=placed.p))
 
-    def of_least_energy(self, motion: BodyMotion, M: Mat | None = None) -> BodyMotion:
-        """The motion with other unknown velocities, those of the least kinetic energy beside all others, by the model's
-        masses or these (n, 6, 6); without the joints, body by body: M_uu v_u = -M_uk v_k. What is held has the
-        velocities of the motion, and so have bodies without joints, which move as they are told: without a given
-        angular velocity they do not turn.
+    def of_least_energy(self, motion: BodyMotion) -> BodyMotion:
+        """The motion with other unknown velocities, those of the least kinetic energy beside all others; without the
+        joints, body by body: M_uu v_u = -M_uk v_k. What is held has the velocities of the motion, and so have bodies
+        without joints, which move as they are told: without a given angular velocity they do not turn.
 
         The energy of unknown velocities v_u + d is that of v_u and d^T M_uu d / 2: of all velocities on the constraints
         those have the least energy that have the least mass-weighted distance from here.
@@ -113,7 +112,7 @@ class Known:
         v = np.where(unknown, 0.0, np.hstack([motion.xd, motion.om]))
         if not self.arms.any():  # M_uk = 0
             return motion.moving(v)
-        M = self.masses(motion.R) if M is None else M
+        M = self.masses(motion.R)
         push = np.where(unknown, np.einsum("nij,nj->ni", M, v), 0.0)
         v -= np.linalg.solve(np.where(unknown[:, :, None] & unknown[:, None, :], M, np.eye(6)), push[:, :, None])[
             ..., 0
@@ -129,16 +128,15 @@ class Known:
 
     def masses(self, R: Mat) -> Mat:
         """(n, 6, 6) mass matrices in the velocities of the origins, at rotations R (n, 3, 3)."""
-        return weighed(self.of_unit_mass(R), self.model.bodies[: self.model.n])
-
-    def of_unit_mass(self, R: Mat) -> Mat:
-        """The same of unit masses without inertia at the reference points."""
+        bodies = self.model.bodies[: self.model.n]
         T = R @ np.swapaxes(cross(np.eye(3), self.arms[:, None]), 1, 2)  # these move with xd + T om
-        out = np.empty((self.model.n, 6, 6))
-        out[:, :3, :3], out[:, :3, 3:] = np.eye(3), T
-        out[:, 3:, :3] = Tt = np.swapaxes(T, 1, 2)
-        out[:, 3:, 3:] = Tt @ T
-        return out
+        M = np.empty((self.model.n, 6, 6))
+        M[:, :3, :3], M[:, :3, 3:] = np.eye(3), T
+        M[:, 3:, :3] = Tt = np.swapaxes(T, 1, 2)
+        M[:, 3:, 3:] = Tt @ T
+        M *= bodies["mass"][:, None, None]
+        M[:, 3:, 3:] += bodies["inertia"]
+        return M
 
     def position_moves(self) -> list[Bools]:
         """The coordinates that may move to close the joints, the cheapest first: unknown positions, unknown
@@ -152,13 +150,6 @@ class Known:
         """Whether all that may move is of one kind."""
         told = self.moving[self.free]
         return len(self.position_moves()) < 2 and bool(told.all() or not told.any())
-
-
-def weighed(unit: Mat, bodies: Any) -> Mat:
-    """(n, 6, 6) mass matrices by those of unit masses and records of bodies in the order of addition."""
-    M = bodies["mass"][:, None, None] * unit
-    M[:, 3:, 3:] += bodies["inertia"]
-    return np.asarray(M)
 
 
 def turned(p: Mat, turns: Mat) -> Mat:
@@ -211,41 +202,7 @@ def listed(changes: tuple[Change, ...]) -> str:
     return "; ".join(map(str, changes[:_SHOWN])) + more
 
 
-def report(
-    model: Model,
-    before: BodyMotion,
-    motion: BodyMotion,
-    gaps: tuple[float, float],
-    steps: int,
-    redundant: tuple[str, ...],
-    changes: tuple[Change, ...],
-    why: str,
-) -> Assembly:
-    """The report of what has moved from a motion of the reference points to another one; `gaps` are the largest of
-    g and of gdot where the search began; `why` given values had to change."""
-    return Assembly(
-        names=model.names,
-        position=motion.x,
-        orientation=motion.p,
-        velocity=motion.xd,
-        angular_velocity=motion.om,
-        moved=_distances(before.x, motion.x),
-        turned=_distances(before.p, motion.p),
-        velocity_change=_distances(before.xd, motion.xd),
-        spin_change=_distances(before.om, motion.om),
-        gap=gaps[0],
-        steps=steps,
-        given=tuple(
-            body.given if body.pivot is None else ("position", "velocity", *body.given) for body in model.system.bodies
-        ),
-        rate_gap=gaps[1],
-        redundant=redundant,
-        changes=changes,
-        disagreement=why,
-    )
-
-
-def _distances(x: Mat, y: Mat) -> Vec:
+def distances(x: Mat, y: Mat) -> Vec:
     """The distances between vectors (n, 3), or the angles of the rotations between unit quaternions (n, 4)."""
     if y is x:
         return np.zeros(len(x))
@@ -260,7 +217,7 @@ def changes_of(model: Model, given: BodyMotion, used: BodyMotion) -> tuple[Chang
     scales = model.scales
     units = max(scales.length, 1e-6 * scales.reach), 1.0, scales.rate * scales.length, scales.rate
     before, after = (given.x, given.p, given.xd, given.om), (used.x, used.p, used.xd, used.om)
-    sizes = [_distances(old, new) for old, new in zip(before, after, strict=True)]
+    sizes = [distances(old, new) for old, new in zip(before, after, strict=True)]
     return tuple(
         Change(body.name, what, getattr(body, what), after[i][k].copy(), float(sizes[i][k]))
         for k, body in enumerate(model.system.bodies)

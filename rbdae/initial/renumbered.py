@@ -1,28 +1,23 @@
 """`renumbered`: a problem with other masses, inertias, gravity or numbers of forces, where bodies stay at their places.
 
 They do not move bodies whose given values agree with each other, and have no say in velocities that are zero, or that
-the joints and the given ones determine; others are weighed again (`rbdae.initial.velocities`). Nothing is laid out or
-recorded: the memory has other numbers in it, and rates and multipliers come of the code that is there. Where a start
-has to be searched for, the system is formulated again.
+the joints and the given ones determine; other velocities are searched for. Nothing is laid out or recorded: the memory
+has other numbers in it, and rates and multipliers come of the code that is there. Where positions have to be searched
+for, the system is formulated again.
 """
 
 from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
 from rbdae.body import Body
-from rbdae.initial.given import Known, changes_of, report, weighed
-from rbdae.initial.joints import EXACT, Joints, largest
-from rbdae.initial.start import LARGEST
-from rbdae.initial.velocities import Velocities
+from rbdae.initial.given import Hold, Known
+from rbdae.initial.joints import Joints
+from rbdae.initial.start import LARGEST, Velocities, consistent_state
 from rbdae.joints.base import AbstractJoint
-from rbdae.multibody.choices.row_selection import Dependence
 from rbdae.multibody.choices.selection import KeptRows, Selection
 from rbdae.multibody.choices.states import write
 from rbdae.multibody.memory.memory import Preparation
@@ -32,7 +27,7 @@ from rbdae.multibody.system.model import Model, with_numbers
 from rbdae.multibody.system.parameters import Changed, Parameter
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.problem.start import Assembly, Change, consistent_start
+from rbdae.problem.start import Assembly, consistent_start
 from rbdae.problem.switches import with_pivot_floor
 from rbdae.system import System
 
@@ -40,11 +35,8 @@ _OF_BODIES = ("mass", "inertia")
 
 _MOVING = {"velocity", "angular_velocity"}
 
-_FREE = 30
-"""Velocities that joints leave free, at most: for more, as trees have, a search is as quick."""
 
-
-def renumbered(problem: Problem, new: Changed, *, held: bool) -> Problem | None:
+def renumbered(problem: Problem, new: Changed, hold: Hold) -> Problem | None:
     """The problem with other numbers; None if bodies may have other places, or its layout or code can be others."""
     old, kinds = problem.workspace, set(map(_kind, new.parameters))
     if "places" in kinds or not old.memory.opened:
@@ -59,10 +51,10 @@ def renumbered(problem: Problem, new: Changed, *, held: bool) -> Problem | None:
         return None
     assembly, rows, y0, regular = problem.assembly, old.selection.rows, problem.y0, old.memory.regular
     if not constants:
-        found = _assembled(problem, model, held)
+        found = _assembled(problem, model, hold)
         if found is None:
             return None
-        assembly, rows = found, _as_strong(problem, model, found)
+        assembly, rows = found
         y0 = regular = _written(problem, model, assembly)
     workspace = Workspace(old.memory.renumbered(model, regular), old.selection, old)
     workspace.open_numbers = old.open_numbers.changed(workspace.open_numbers.arrays)
@@ -93,25 +85,27 @@ def _with_constants(problem: Problem, new: Changed) -> Model | None:
     return replace(problem.model, system=copy.copy(new.system), forces=forces.with_constants(new.values))
 
 
-def _assembled(problem: Problem, model: Model, held: bool) -> Assembly | None:
-    """The start with other masses where given positions agree; None if it takes a search."""
-    memory, before = problem.workspace.memory, problem.assembly
+def _assembled(problem: Problem, model: Model, hold: Hold) -> tuple[Assembly, KeptRows] | None:
+    """The start with other masses where given positions agree, and the kept rows; None if the layout may change."""
+    memory, before, rows = problem.workspace.memory, problem.assembly, problem.selection.rows
     if before.steps or before.moved.any() or before.turned.any():
         return None
-    if "velocities" not in memory.known:
-        memory.known["velocities"] = _velocities(problem)
-    velocities: Velocities | bool = memory.known["velocities"]
-    chosen = velocities is not True or problem.selection.rows.dropped or problem.selection.velocities is not None
-    if not velocities or (chosen and model.scales.length != memory.model.scales.length):
+    if "weightless" not in memory.known:
+        memory.known["weightless"] = _is_weightless(problem)
+    weightless = memory.known["weightless"]
+    chosen = not weightless or rows.dropped or problem.selection.velocities is not None
+    if chosen and model.scales.length != memory.model.scales.length:
         return None  # masses count in the length, and so in what is chosen
-    if velocities is True:
-        return before
-    return None if held else _weighed(velocities, model.bodies[: model.n], before)
+    if weightless:
+        return before, rows
+    state = consistent_state(model, problem.t0, hold=hold)
+    if state.assembly.steps or state.rows.dropped != rows.dropped:
+        return None
+    return state.assembly, replace(rows, strength=state.rows.strength)
 
 
-def _velocities(problem: Problem) -> Velocities | bool:
-    """All velocities on the constraints at the start, of which masses choose; True if they have no say, False where a
-    search is as quick."""
+def _is_weightless(problem: Problem) -> bool:
+    """Whether masses have no say in the velocities of the start."""
     model, at = problem.model, problem.assembly
     told = all(
         body.pivot is not None or set(body.given) >= _MOVING or not body.center_of_mass.any()
@@ -121,43 +115,10 @@ def _velocities(problem: Problem) -> Velocities | bool:
     if not at.changes and (not moves or (told and not (at.velocity_change.any() or at.spin_change.any()))):
         return True
     known, joints = Known.of(model, ()), Joints(model, problem.t0)
-    if len(joints.sizes) > LARGEST or np.count_nonzero(known.free) - len(joints.sizes) > _FREE:
+    if at.changes or len(joints.sizes) > LARGEST:
         return False
     here = BodyMotion(at.position, at.orientation, at.velocity, at.angular_velocity).at(-known.arms)
-    velocities = Velocities.of(known, joints, replace(known.stated(), x=here.x, p=here.p))
-    return velocities if at.changes or not velocities.determined else True
-
-
-def _weighed(velocities: Velocities, bodies: Any, before: Assembly) -> Assembly | None:
-    """The assembly with the velocities that belong to the masses of these records, in the order of addition; None
-    where given ones agree with the joints for some masses alone."""
-    known, stated, M = velocities.known, velocities.stated, weighed(velocities.of_unit_mass, bodies)
-    least = known.of_least_energy(stated, M)
-    rate = velocities.rates(np.hstack([least.xd, least.om]))
-    changes: tuple[Change, ...] = ()
-    if largest(rate) <= EXACT * known.model.scales.rate:
-        used, rate = least, velocities.joints.rates(least.at(known.arms))  # rounding, as a search reports it
-    else:
-        used, rate = velocities.nearest(M), rate * velocities.joints.sizes
-        changes = changes_of(known.model, stated, used)
-    if bool(changes) != bool(before.changes):
-        return None
-    gaps = before.gap, largest(rate)
-    # what unknown velocities cannot do, and so the disagreement, is the same for all masses
-    told = before.redundant, changes, before.disagreement
-    return report(known.model, velocities.before, used.at(known.arms), gaps, before.steps, *told)
-
-
-def _as_strong(problem: Problem, model: Model, assembly: Assembly) -> KeptRows:
-    """The kept rows, with their strength by the radius of gyration of other masses."""
-    rows, known = problem.selection.rows, problem.workspace.memory.known
-    if assembly is problem.assembly or not rows.dropped:
-        return rows
-    key = "dependence", rows.dropped
-    if key not in known:
-        known[key] = Dependence.of(model, known["velocities"].joint_matrix, rows.dropped)
-    found: Dependence = known[key]
-    return replace(rows, strength=found.strength(model.bodies[: model.n]))
+    return Velocities.of(known, joints, replace(known.stated(), x=here.x, p=here.p)).determined
 
 
 def _records(model: Model) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ unknown positions move, then unknown orientations, then what is given, each only
 What is held does not move. Where all steps vanish though the joints gape, the bodies sit at a saddle point, such as two
 axes at right angles that are to agree, and leave it by a turn.
 
-Velocities on the joints are then those of least kinetic energy beside the given ones (`rbdae.initial.velocities`).
+Velocities on the joints are then those of least kinetic energy beside the given ones (`Velocities`).
 
 Welds, slides and driven angles fix a rotation by directions at right angles: their equations also hold half a turn
 away. The search keeps the directions that agree less than 60 degrees apart, from where the equations lead to the
@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, NamedTuple, final
 
 import numpy as np
@@ -35,12 +36,11 @@ from rbdae.initial.given import (
     Known,
     changes_of,
     disagreement,
+    distances,
     listed,
-    report,
     turned,
 )
 from rbdae.initial.joints import EXACT, Joints, largest
-from rbdae.initial.velocities import Velocities
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.multibody.choices.row_selection import kept_rows, nearly_redundant
 from rbdae.multibody.choices.selection import KeptRows
@@ -64,6 +64,9 @@ _RANK = 1e-8  # singular values below this fraction of the largest count as zero
 _DIFFERENCE = 1e-5  # of gradients, for the curvature
 _CURVED = 1e-3  # curvature over the violation, from which on a direction leads down
 _WAY_OUT = 0.3  # rad, or lengths of the model
+_FREE = 1e-6  # smaller singular values of what given velocities leave free count as zero
+_EXACT = 1e-14  # of velocities: smaller changes of what is given, or from rest, are rounding
+_STEADY = 1e-8  # of velocities
 _NEAR = 0.5  # cosine of the angle between directions from which on the equations are trusted
 
 
@@ -120,7 +123,26 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
             f"inconsistent initial values: constraint violation {gaps[0]:.3g} in positions, {gaps[1]:.3g} in "
             f"velocities (SI units); {why}; {listed(changes)}; {REMEDY}"
         )
-    assembly = report(model, before, motion, gaps, search.steps, names, changes, why)
+    assembly = Assembly(
+        names=model.names,
+        position=motion.x,
+        orientation=motion.p,
+        velocity=motion.xd,
+        angular_velocity=motion.om,
+        moved=distances(before.x, motion.x),
+        turned=distances(before.p, motion.p),
+        velocity_change=distances(before.xd, motion.xd),
+        spin_change=distances(before.om, motion.om),
+        gap=gaps[0],
+        steps=search.steps,
+        given=tuple(
+            body.given if body.pivot is None else ("position", "velocity", *body.given) for body in model.system.bodies
+        ),
+        rate_gap=gaps[1],
+        redundant=names,
+        changes=changes,
+        disagreement=why,
+    )
     return ConsistentState(motion, assembly, rows, joints)
 
 
@@ -186,10 +208,9 @@ class _Search:
         known, placed = self.known, here.at(-self.known.arms)
         velocities = Velocities.of(known, self.joints, replace(known.stated(), x=placed.x, p=placed.p))
         self._velocities = velocities
-        return velocities.nearest(known.masses(placed.R)).at(known.arms)
+        return velocities.nearest().at(known.arms)
 
     def _nearest_positions(self, motion: BodyMotion) -> BodyMotion:
-        """The nearest positions on the constraints, by the sparse projection."""
         motion, steps = self.joints.nearest_positions(motion)
         self.steps += steps
         return motion
@@ -253,7 +274,6 @@ class Sides:
         return np.asarray(R[:, 0] @ np.swapaxes(R[:, 1], 1, 2))
 
     def _cosines(self, here: BodyMotion) -> Vec:
-        """The cosines of the angles between directions."""
         if not self._opposite:
             return np.zeros(0)
         return np.asarray(np.einsum("ki,kij,kj->k", self._a, self._relative(here), self._b))
@@ -440,6 +460,8 @@ def _shortened(merit: Merit, here: _Place, step: Mat, change: Vec) -> tuple[_Pla
 
 def _solved(merit: Merit, here: BodyMotion, G: Mat, rhs: Vec, moves: Sequence[Bools], moved: Mat | float = 0.0) -> Mat:
     """d (n, 6) with G d = rhs in the sense of least squares and the least mass-weighted size of d + `moved`."""
+    from scipy.linalg import block_diag  # a slow import, which consistent values do not need
+
     M = merit.known.masses(here.R)
     scale = np.linalg.norm((G * merit.units).reshape(len(G), -1), axis=1)
     scale = np.maximum(scale, _FLAT * largest(scale))
@@ -448,20 +470,12 @@ def _solved(merit: Merit, here: BodyMotion, G: Mat, rhs: Vec, moves: Sequence[Bo
     bases, before = [], []
     for some in moves:  # z = L^T d of each kind, with M = L L^T
         L = np.linalg.cholesky(np.where(some[:, :, None] & some[:, None, :], M, np.eye(6)))
-        bases.append(_block_diagonal(np.swapaxes(np.linalg.inv(L), 1, 2))[:, some.ravel()])
+        bases.append(block_diag(*np.swapaxes(np.linalg.inv(L), 1, 2))[:, some.ravel()])
         before.append(np.einsum("nji,nj->ni", L, np.where(some, moved, 0.0))[some])
     groups = [G @ basis for basis in bases]
     rest = rhs + sum(A @ z for A, z in zip(groups, before, strict=True))
     found = zip(bases, _least(groups, rest), before, strict=True)
     return np.asarray(sum(basis @ (z - old) for basis, z, old in found)).reshape(-1, 6)
-
-
-def _block_diagonal(blocks: Mat) -> Mat:
-    """The matrix (6 n, 6 n) of n blocks."""
-    n = len(blocks)
-    out = np.zeros((n, 6, n, 6))
-    out[np.arange(n), :, np.arange(n)] = blocks
-    return out.reshape(6 * n, 6 * n)
 
 
 def _way_out(here: BodyMotion, moves: Sequence[Bools], merit: Merit) -> Mat | None:
@@ -520,3 +534,106 @@ def _svd(A: Mat, floor: float) -> tuple[Mat, Vec, Mat]:
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     kept = s > floor
     return U[:, kept], s[kept], Vt[kept]
+
+
+# ---------------------------------------------------------------- velocities
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Velocities:
+    """All velocities of the origins on the constraints, v0 + N a, (6 n,), by a stated motion of the origins at these
+    positions with the given velocities.
+
+    `units` (6 n,) are lengths for points, else 1; the columns of N (6 n, freedoms) over them are orthonormal. G (rows,
+    6 n), the gradient by velocities over units, and g_t (rows,), gdot where all that may change is zero, are both over
+    sizes of equations. `speed`, 1/s, is what violations are compared with.
+    """
+
+    known: Known
+    joints: Joints
+    stated: BodyMotion
+    units: Vec
+    G: Mat
+    g_t: Vec
+    v0: Vec
+    N: Mat
+    speed: float
+
+    @classmethod
+    def of(cls, known: Known, joints: Joints, stated: BodyMotion) -> Velocities:
+        """Those at the positions of a motion of the origins. Raises ValueError if no velocities satisfy the
+        constraints."""
+        model, origins, told = known.model, joints.of_origins(known.arms), np.hstack([stated.xd, stated.om])
+        free = known.free & ~(known.moving & known.held)
+        fixed = stated.moving(np.where(free, 0.0, told))
+        g_t = origins.rates(fixed) / joints.sizes
+        speed = model.scales.rate + largest(origins.rates(stated) / joints.sizes)
+        columns, units = free.ravel(), model.scales.columns(np.ones(6 * model.n))
+        G = origins.matrix(stated) / joints.sizes[:, None] * units
+        A = G[:, columns]
+        U, s, Vt = np.linalg.svd(A)
+        rank = int(np.count_nonzero(s > _RANK * s[:1]))
+        v = np.zeros(len(Vt))
+        for _ in range(2):  # the second time against rounding
+            v -= ((g_t + A @ v) @ U[:, :rank] / s[:rank]) @ Vt[:rank]
+        rest = g_t + A @ v
+        if not largest(rest) <= _STEADY * speed:
+            worst = int(np.argmax(np.abs(rest)))
+            raise ValueError(
+                f"no velocities satisfy the constraints: {abs(rest[worst]) * joints.sizes[worst]:.3g} remains at "
+                f"{model.row_name(worst)}; check the drives and what is held"
+            )
+        v0, N = np.where(free, 0.0, told).ravel(), np.zeros((6 * model.n, len(Vt) - rank))
+        v0[columns], N[columns] = units[columns] * v, Vt[rank:].T
+        return cls(known, joints, stated, units, G, g_t, v0, N, speed)
+
+    @property
+    def determined(self) -> bool:
+        """Whether given velocities determine all others, so that masses have no say."""
+        given = self.N[(self.known.free & self.known.moving).ravel()]
+        return bool(np.linalg.matrix_rank(given, tol=_FREE) == self.N.shape[1])
+
+    def rates(self, v: Mat) -> Vec:
+        """gdot of the joints over the sizes of equations, (rows,), at velocities (n, 6) that are the stated ones where
+        nothing may change."""
+        free = self.known.free & ~(self.known.moving & self.known.held)
+        return np.asarray(self.g_t + self.G @ (np.where(free, v, 0.0).ravel() / self.units))
+
+    def contradiction(self) -> Vec:
+        """gdot of the joints, (rows,), that no change of unknown velocities can bring to zero."""
+        known = self.known
+        unknown = (known.free & ~known.moving).ravel()
+        rest = self.rates(np.where(known.moving, self._told, 0.0))
+        change = np.linalg.lstsq(self.G[:, unknown], rest, rcond=_RANK)[0]
+        return np.asarray((rest - self.G[:, unknown] @ change) * self.joints.sizes)
+
+    @cached_property
+    def _told(self) -> Mat:
+        return np.hstack([self.stated.xd, self.stated.om])
+
+    def nearest(self) -> BodyMotion:
+        """The motion of the origins that changes given velocities the least, in the mass metric."""
+        known, told, v, N = self.known, self._told, self.v0, self.N
+        given, unknown = known.free & known.moving & ~known.held, known.free & ~known.moving
+        M, at_rest = known.masses(self.stated.R), np.where(known.jointed, 0.0, told)
+        # masses have no say in what the next of these may still move
+        for to, which in ((told, given), (told, unknown & known.held), (at_rest, known.free)):
+            if N.shape[1] and which.any():
+                _, s, Vt = np.linalg.svd(N[which.ravel()])
+                rank = int(np.count_nonzero(s > _FREE))
+                v = _nearest(v, to, which, self.units[:, None] * (N @ Vt[:rank].T), M)
+                N = N @ Vt[rank:].T
+        v = v.reshape(told.shape)
+        rest = np.where(known.jointed & ~known.moving, 0.0, told)
+        near = np.abs(v - rest) <= _EXACT * self.speed * self.units.reshape(told.shape)
+        return self.stated.moving(np.where(near, rest, v))
+
+
+def _nearest(v: Vec, to: Mat, which: Bools, N: Mat, M: Mat) -> Vec:
+    """v + N a, whose entries `which` (n, 6) are the nearest to those of `to` in the mass metric M (n, 6, 6)."""
+    n = len(to)
+    Lt = np.swapaxes(np.linalg.cholesky(np.where(which[:, :, None] & which[:, None, :], M, np.eye(6))), 1, 2)
+    A = (Lt @ np.where(which[..., None], N.reshape(n, 6, -1), 0.0)).reshape(6 * n, -1)
+    b = (Lt @ np.where(which, to - v.reshape(n, 6), 0.0)[..., None]).ravel()
+    return np.asarray(v + N @ np.linalg.lstsq(A, b, rcond=None)[0])

@@ -11,6 +11,7 @@ from rbdae.joints.lower_pairs import Planar as Planar
 from rbdae.joints.lower_pairs import Prismatic as Prismatic
 from rbdae.joints.lower_pairs import Revolute as Revolute
 from rbdae.joints.lower_pairs import Spherical as Spherical
+from rbdae.joints.lower_pairs import Universal as Universal
 from rbdae.joints.points import PointOnLine as PointOnLine
 from rbdae.joints.points import PointOnPlane as PointOnPlane
 from rbdae.joints.points import Rod as Rod
@@ -21,7 +22,6 @@ from rbdae.joints.primitives import Dot1 as Dot1
 from rbdae.joints.primitives import Dot2 as Dot2
 from rbdae.joints.primitives import Primitive as Primitive
 from rbdae.joints.screw import Screw as Screw
-from rbdae.joints.universal import Universal as Universal
 
 JOINTS: tuple[type[AbstractJoint], ...] = tuple(
     kind

@@ -86,7 +86,6 @@ class AbstractAxialJoint(AbstractJoint):
         return np.array(rows).reshape(-1, 6)
 
     def _directions(self, side: int, letters: str) -> list[tuple[str, Vec]]:
-        """Directions in the frame of a body, with their letters."""
         axis, normal = (self.axis_a, self.normal_a) if side == 0 else (self.axis_b, self.normal_b)
         along = {"n": normal, "m": cross(axis, normal), "u": axis}
         return [(letter, along[letter]) for letter in letters]

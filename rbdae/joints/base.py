@@ -81,7 +81,6 @@ class AbstractJoint(ABC):
 
     @property
     def _owner(self) -> str:
-        """The name in error messages."""
         return caption("joint", type(self).__name__, (self.a, self.b), self.name)
 
     @abstractmethod
@@ -112,7 +111,6 @@ class AbstractJoint(ABC):
         return named(self, name)
 
     def __getattr__(self, name: str) -> Quantity:
-        """A quantity as an attribute, such as ``pin.angle``."""
         if name.startswith("_") or name in field_names(type(self)) or name not in (found := self.quantities):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         return found[name]

@@ -1,7 +1,7 @@
 """Primitive constraints of all joints; most are at most quadratic in natural coordinates.
 
 A primitive is a law on ``Z = (x_1, d1_1, d2_1, d3_1, x_2, d1_2, d2_2, d3_2)``, eight 3-vectors of two bodies,
-through two coefficient vectors A, B in R^8 (`rbdae.quantities.forms`)::
+through two coefficient vectors A, B in R^8 (`rbdae.quantities.coordinate`)::
 
     P = sum_k A_k Z_k,    Q = sum_k B_k Z_k
 
@@ -24,7 +24,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec, is_varied
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.laws.law import Derived, Filling, Recorded, Users
-from rbdae.quantities.forms import direction, point
+from rbdae.quantities.coordinate import direction, point
 
 Kind: TypeAlias = Literal["linear", "bilinear", "combination"]
 

@@ -16,7 +16,6 @@ from rbdae.quantities.coordinate import Coordinate, displacement
 
 
 def _pitch(value: float, screw: Any = None, field: Any = None) -> float:
-    """A number other than zero."""
     pitch = _check.number(screw._owner, "pitch", value)
     if pitch == 0.0:
         raise ValueError(f"{screw._owner}: pitch must not be zero; use Revolute for a thread that does not rise")

@@ -63,7 +63,6 @@ def code_of(function: types.FunctionType) -> tuple[types.CodeType, dict[str, Any
 
 
 def _names(code: types.CodeType) -> set[str]:
-    """The names used by a function and its nested functions."""
     inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
     return set(code.co_names).union(*map(_names, inner))
 
@@ -276,7 +275,6 @@ class Copies:
         return value if self.live else self._of_symbols(value, name)
 
     def _of_symbols(self, value: Any, name: str) -> Any:
-        """Known mathematics, or read access to an object."""
         kind = type(value)
         if isinstance(value, _PLAIN) or _is_error(value) or _is_own(value):
             return value

@@ -121,8 +121,6 @@ class Recorded:
     owner : the owner of the law, for messages
     users, fill, n_in, n_out : see `recorded_law`
     remedy : the remedy in messages if a called law has no derivatives
-    step : of central differences, by which a called law is differentiated; by default as a `CalledBack` among the users
-        says
 
     Attributes
     ----------
@@ -130,13 +128,11 @@ class Recorded:
     why : why the law is called
     """
 
-    def __init__(
-        self, owner: str, users: Users, fill: Maker, n_in: int, n_out: int, remedy: str = "", step: float | None = None
-    ) -> None:
+    def __init__(self, owner: str, users: Users, fill: Maker, n_in: int, n_out: int, remedy: str = "") -> None:
         self.owner, self.n_in, self.n_out = owner, n_in, n_out
         called = [user for user in users if isinstance(user, CalledBack)]
         self.users = [user.function if isinstance(user, CalledBack) else user for user in users]
-        self._step = next((user.difference_step for user in called if user.difference_step), step)
+        self._step = next((user.difference_step for user in called if user.difference_step), None)
         self._fill, self._call = fill, fill(self.users)
         self._remedy = remedy or "write it as arithmetic"
         self.law: Law | None = None

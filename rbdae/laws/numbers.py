@@ -162,7 +162,6 @@ class Number(NDArrayOperatorsMixin):
         return result
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        """One of NumPy's functions of arrays."""
         name = function.__name__
         if name in OF_ARRAYS:
             return OF_ARRAYS[name](*arguments, **options)

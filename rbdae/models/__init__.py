@@ -6,20 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from rbdae.models.andrews import andrews as andrews
 from rbdae.models.arm6 import arm6 as arm6
-from rbdae.models.bricard import bricard as bricard
-from rbdae.models.chain import chain as chain
-from rbdae.models.chain import double_pendulum as double_pendulum
-from rbdae.models.driven_pendulum import driven_pendulum as driven_pendulum
-from rbdae.models.flyball_governor import flyball_governor as flyball_governor
-from rbdae.models.linked_bodies import linked_bodies as linked_bodies
-from rbdae.models.n_four_bar import n_four_bar as n_four_bar
-from rbdae.models.pendulum import cv_pendulum as cv_pendulum
-from rbdae.models.pendulum import pendulum as pendulum
+from rbdae.models.loops import andrews as andrews
+from rbdae.models.loops import bricard as bricard
+from rbdae.models.loops import flyball_governor as flyball_governor
+from rbdae.models.loops import n_four_bar as n_four_bar
+from rbdae.models.loops import planar_slider_crank as planar_slider_crank
+from rbdae.models.loops import spatial_slider_crank as spatial_slider_crank
+from rbdae.models.pendulums import chain as chain
+from rbdae.models.pendulums import cv_pendulum as cv_pendulum
+from rbdae.models.pendulums import double_pendulum as double_pendulum
+from rbdae.models.pendulums import driven_pendulum as driven_pendulum
+from rbdae.models.pendulums import linked_bodies as linked_bodies
+from rbdae.models.pendulums import pendulum as pendulum
 from rbdae.models.quick_return_shaper import quick_return_shaper as quick_return_shaper
-from rbdae.models.slider_crank import planar_slider_crank as planar_slider_crank
-from rbdae.models.slider_crank import spatial_slider_crank as spatial_slider_crank
 from rbdae.models.tops import bruels_cardona_top as bruels_cardona_top
 from rbdae.models.tops import free_body as free_body
 from rbdae.models.tops import gyro_top as gyro_top

@@ -81,7 +81,6 @@ class Interpretation:
         return {}
 
     def _kernel(self, entry: Entry) -> BoundKernel:
-        """The kernel on this workspace, bound once."""
         if entry not in self._bound:
             self._bound[entry] = BoundKernel(self.workspace, entry)
         return self._bound[entry]
@@ -478,7 +477,6 @@ class Interpretation:
 
 
 def _products(v: Mat, w: Mat) -> Mat:
-    """Products of the rows, (m, 1)."""
     return np.asarray(np.einsum("mi,mi->m", v, w)[:, None])
 
 

@@ -176,7 +176,6 @@ class MatrixView:
 
 
 def _matrix(sparse: bool, shape: tuple[int, int], places: tuple[Ints, Ints], values: Vec) -> Matrix:
-    """The matrix of these entries."""
     if sparse:
         from scipy.sparse import csc_matrix
 

@@ -146,7 +146,6 @@ class Observable:
 
 
 def _mapped(value: Any, depth: int, function: Callable[[Any], Any]) -> Any:
-    """function of each value in mappings of this depth."""
     if depth == 0:
         return function(value)
     return {name: _mapped(each, depth - 1, function) for name, each in value.items()}

@@ -22,8 +22,7 @@ from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.in_python import Recordings
 from rbdae.multibody.recorded.recording import MOST_NODES, Point, Recording, Run, run
 from rbdae.problem.driven import Inputs, places_of, present
-from rbdae.problem.formulas import Formulas
-from rbdae.problem.measures import Found
+from rbdae.problem.measures import Formulas, Found
 from rbdae.problem.owners import Owner, Owners
 from rbdae.quantities.quantity import Quantity
 
@@ -51,7 +50,6 @@ class Tangents:
         return out[:n], out[n:].reshape(self._shape)
 
     def _check(self, problem: Any, owner: Owner, quantity: Quantity) -> None:
-        """Refuse what has no derivative here."""
         label = f"{owner.name}.{quantity.name}"
         if quantity.aspect == "acceleration" and problem.kind != "ode":
             raise ValueError(
@@ -68,7 +66,6 @@ class Tangents:
             raise ValueError(f"outputs: {label} has no derivative here; leave it out, or take its coordinates")
 
     def _recorded(self, point: Point) -> tuple[Recording, None]:
-        """The quantities and their derivatives, recorded at a point."""
         workspace, model = self._workspace, self._workspace.model
         n = workspace.layout.n
         pulls = any(each.aspect in ("effort", "power") for _, each in self._found)

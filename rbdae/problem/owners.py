@@ -8,9 +8,8 @@ from typing import final
 import numpy as np
 
 from rbdae import _check
-from rbdae.actuators.actuator import Actuator
-from rbdae.actuators.block import Block
-from rbdae.actuators.network import Network, networks
+from rbdae.actuators.block import Actuator, Block
+from rbdae.actuators.network import Network, elements_of
 from rbdae.multibody.system.model import Model
 from rbdae.problem.quantities import Units
 from rbdae.quantities.coordinate import Coordinate
@@ -58,7 +57,13 @@ class Owners:
         self.joints: dict[str, Owner] = {}
         self.forces: dict[str, Owner] = {}
         number = {id(body): k for k, body in enumerate((*system.bodies, system.ground))}
-        elements, self.networks = _elements(model)
+        elements: dict[str, list[int]] = {force.name or "": [] for force in system.forces}
+        self.networks: list[tuple[Network, int]] = []
+        for n, (of, _, _) in enumerate(elements_of(system.forces, system.joints)):  # in the order of the kernels
+            if isinstance(of, Network):
+                self.networks.append((of, n))
+            else:
+                elements[of.name or ""].append(n)
         actuators = [each for network, _ in self.networks for each in network.blocks if isinstance(each, Actuator)]
         pairs = [packed.bodies for packed in model.joints]
         prescribed = [(k, joint.prescribed()) for k, joint in enumerate(system.joints)]
@@ -115,15 +120,3 @@ class Owners:
 
 def _same(one: Coordinate | None, other: Coordinate) -> bool:
     return one is not None and one.shape == other.shape and np.array_equal(one.products, other.products)
-
-
-def _elements(model: Model) -> tuple[dict[str, list[int]], list[tuple[Network, int]]]:
-    """The numbers of the elements of each force by name, and of networks, in the order of the kernels."""
-    out: dict[str, list[int]] = {}
-    n = 0
-    for force in model.system.forces:
-        mine = len(force.elements())
-        out.setdefault(force.name or "", []).extend(range(n, n + mine))
-        n += mine
-    found = networks(model.system.forces, model.system.joints)
-    return out, [(network, n + k) for k, network in enumerate(found)]

@@ -45,7 +45,6 @@ def posed(problem: Problem, joints: Mapping[str, Any]) -> Problem:
 
 
 def _wanted(joint: AbstractJoint, given: Any) -> list[tuple[Coordinate, Any]]:
-    """Coordinates of a joint with what is given for them."""
     own = {each.name: each for each in joint.coordinates() if each.side == 0 and each.shape != "root"}
     owner = f"joint {joint.name!r}"
     if not own:

@@ -69,8 +69,6 @@ Again: TypeAlias = Callable[["Problem", Changed | System], "Problem"]
 def _by_time(
     read: Callable[[Interpretation, ArrayLike, ArrayLike], R],
 ) -> Callable[[Problem, ArrayLike, ArrayLike], R]:
-    """The method of problems that reads states by the selection of their time."""
-
     @wraps(read)
     def method(self: Problem, t: ArrayLike, y: ArrayLike) -> R:
         return self.each(read, t, y)
@@ -454,7 +452,6 @@ class Problem(Solvable):
         return filled(out, (self.n, self.n), lambda into: here.callbacks.rhs_jacobian(t, y, into))
 
     def _under(self, owner: str, t: float, u: Inputs) -> Problem:
-        """The equations at time t with these inputs, or with their own."""
         here = self._at(t)
         if u is None:
             return here
@@ -489,7 +486,6 @@ class Problem(Solvable):
 
     @cached_property
     def _parameter_tangents(self) -> ParameterTangents:
-        """Derivatives with respect to numbers of the system."""
         return ParameterTangents(self.workspace, self.n_equations)
 
     def parameter_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, names: Sequence[str]) -> Mat:
@@ -806,8 +802,9 @@ def array_for(out: Any, shape: tuple[int, ...]) -> Any:
     """`out` for a result of this shape, or a fresh array for None; raises ValueError for one that does not fit."""
     if out is None:
         return np.empty(shape)
+    given = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
     if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.writeable:
-        raise ValueError(f"out must be a writable float64 array of shape {shape}, got {_describe(out)}")
+        raise ValueError(f"out must be a writable float64 array of shape {shape}, got {given}")
     if out.ndim == 1 and not (out.flags.c_contiguous and out.flags.aligned):
         raise ValueError("out must be contiguous and aligned; give a copy")
     return out
@@ -827,18 +824,10 @@ def filled(out: Mat | None, shape: tuple[int, int], fill: Callable[[Mat], None])
     return result
 
 
-def _describe(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype} of shape {value.shape}"
-    return type(value).__name__
-
-
 # ------------------------------------------------------------ observables of the table
 
 
 def _reading(line: Observable) -> Callable[..., Any]:
-    """The method of problems for a line of the table."""
-
     def read(self: Problem, t: ArrayLike, y: ArrayLike) -> Any:
         times, states, single = self.interpretation.rows(t, y)
         segments = self._segments or Segments((self,))

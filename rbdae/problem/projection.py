@@ -154,7 +154,6 @@ class Projector:
 
     @cached_property
     def _functions(self) -> tuple[MachineFunction, MachineFunction]:
-        """Violations at a state, and a step from there."""
         if self.projection.metric == "identity":  # with M = I, [NS] (64)
             return functions_of(with_unit_masses(self.problem.workspace))
         found: tuple[MachineFunction, MachineFunction] = self.problem.callbacks._projection

@@ -11,8 +11,8 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.body import INITIAL_VALUES
 from rbdae.multibody.elements.rhs_elements import rates_by_numpy
-from rbdae.problem.formulas import GROUND
 from rbdae.problem.interpretation import Interpretation
+from rbdae.problem.measures import GROUND
 
 _UNITS = {"position": "m", "orientation": "rad", "velocity": "m/s", "angular_velocity": "rad/s"}
 
@@ -111,7 +111,6 @@ class Assembly:
 
 
 def _shown(values: Vec) -> str:
-    """Numbers to six digits, without those of rounding."""
     small = 1e-9 * max(1.0, float(np.max(np.abs(values))))
     return f"({', '.join(f'{0.0 if abs(x) < small else x:.6g}' for x in values)})"
 

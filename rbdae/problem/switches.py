@@ -3,15 +3,6 @@
 A switch is due at an accepted state where numbers that a kernel computes leave their bounds, and another choice is
 better or the run has to end.
 
-Velocities. The independent velocities of systems with loops are selected again where T = [G; S]^-1 [0; I] has grown: a
-mechanism can leave the region in which its constant S is good. Positions and velocities stay; nu are other numbers for
-them.
-
-Rows. A set of joint equations that carries the redundant others at the start need not do so along the whole motion. The
-dropped equations are written by the kept ones: g = c G. When (1 + |c|^2)^(-1/2) has fallen to a quarter of what it was
-at the selection, others are selected. The motion is unaffected: positions and velocities change only by the drift that
-the projection removes; the multipliers are redistributed.
-
 When a mechanism of several loops passes a singular position, equations follow from the others for a short time. Let
 sigma be the sine between the gradient of such an equation and those of the others; it passes zero linearly in time. The
 motion is smooth, but the multiplier has a pole, la = F/sigma, with F the force that the mechanism cannot resist there.
@@ -23,14 +14,6 @@ penalties, which act everywhere.) That is done in the factorisation that the for
 projection share (`rbdae.kernels.linear.saddle`). Without projection a passage leaves a drift that has grown some
 thousandfold by the next. Forms with multipliers as unknowns have to follow them into the pole, and the null-space form,
 whose T has one too, is left as it is.
-
-Charts. A run that comes near the singular set of a chart stops, or continues with charts that are centred elsewhere:
-R = R_ref R(a) with a constant R_ref for each body, and the material angular velocity does not notice ([GR95] (159),
-(160)). All charts are centred together, because a restart costs the same for one as for all. With charts that are
-centred again after every accepted step, a one-step method integrates canonical coordinates of the first kind (for the
-rotation vector) from one step to the next: it becomes the Runge-Kutta-Munthe-Kaas method of its tableau ([MK98]).
-
-Friction. Under the reaction of a joint it may leave no acceleration, or several: there a run ends.
 """
 
 from __future__ import annotations
@@ -134,7 +117,8 @@ class AbstractSwitch(ABC):
 
 @final
 class VelocitySwitch(AbstractSwitch):
-    """Due where a column of T has grown twofold since S was selected."""
+    """Due where a column of T = [G; S]^-1 [0; I] has grown twofold since S was selected: a mechanism can leave the
+    region in which its constant S is good. Positions and velocities stay; nu are other numbers for them."""
 
     kernel = growth
     _last: tuple[float, bytes, Any] = (np.nan, b"", None)
@@ -179,7 +163,9 @@ def with_pivot_floor(
 
 @final
 class RowSwitch(AbstractSwitch):
-    """Considered where the strength of the kept rows has fallen to `WEAKENED` of what it was."""
+    """Considered where the strength (1 + |c|^2)^(-1/2) of the kept rows, by which the dropped ones are g = c G, has
+    fallen to `WEAKENED` of what it was. Positions and velocities change only by the drift that the projection removes;
+    multipliers are redistributed."""
 
     kernel = independence
 
@@ -223,7 +209,10 @@ condition are at most four for all charts."""
 
 @final
 class ChartSwitch(AbstractSwitch):
-    """Due where a chart is near its singular set: another centre is always better then."""
+    """Due where a chart is near its singular set: another centre R_ref in R = R_ref R(a) is always better then; the
+    material angular velocity does not notice ([GR95] (159), (160)). All charts are centred together, because a restart
+    costs the same. Centred after every step, a one-step method is the Runge-Kutta-Munthe-Kaas method of its tableau for
+    the rotation vector ([MK98])."""
 
     kernel = outputs.distances
 
@@ -322,7 +311,6 @@ def refuse_friction(view: Interpretation, t: float, y: Vec) -> None:
 
 
 def _names(model: Model) -> list[tuple[str, str]]:
-    """The name of each friction and of its joint."""
     elements = ((force, element) for force in model.system.forces for element in force.elements())
     reactions = ((force, getattr(element, "reaction", None)) for force, element in elements)
     return [(str(force.name), str(reaction.joint.name)) for force, reaction in reactions if reaction is not None]

@@ -10,7 +10,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.actuators.sampled import Sampled
+from rbdae.actuators.block import Sampled
 from rbdae.inputs import Given, Table, given
 from rbdae.problem.contract import Solvable
 from rbdae.problem.measures import values_of_blocks

@@ -22,7 +22,7 @@ from toy_formulation import StiffJoints
 
 import rbdae
 from rbdae.drives import PrescribedAngle
-from rbdae.forces import Force, Motor, UserForce
+from rbdae.forces import CalledBack, Force, Motor, UserForce
 from rbdae.joints import Revolute
 
 CLONES: dict[str, Callable[[Any], Any]] = {
@@ -114,11 +114,15 @@ def _gust(t):
     return np.array((t, 1.0, 2.0))
 
 
+PUSH = CalledBack(_push, difference_step=1e-5)
+
 PICKLES: dict[str, Callable[[], rbdae.System]] = {
     "a function of time": lambda: disc(lambda hinge, body: Motor(hinge, torque=math.cos)),
     "a function of numba": lambda: disc(lambda hinge, body: Force(body, _gust)),
     "a user's force": lambda: disc(lambda hinge, body: UserForce(body, _push, _slope)),
-    "a user's force with differences": lambda: disc(lambda hinge, body: UserForce(body, _push, difference_step=1e-5)),
+    "a user's force with differences": lambda: disc(
+        lambda hinge, body: UserForce(body, CalledBack(_push, difference_step=1e-5))
+    ),
     "a spline": lambda: disc(law=CubicSpline([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.1, 3.5])),
     "three functions": lambda: disc(law=(math.sin, math.cos, _minus_sine)),
 }

@@ -239,7 +239,7 @@ ALONE: dict[str, tuple[Any, Any, Any]] = {
     ),
     "user": (
         None,
-        _free(lambda a, b: UserForce((a, b), _user_damper, difference_step=1e-6)),
+        _free(lambda a, b: UserForce((a, b), _user_damper)),
         lambda t, s: -0.7 * ((s["a"].velocity + _offset(s)) ** 2).sum(1),
     ),
 }

@@ -20,6 +20,7 @@ from scipy.spatial.transform import Rotation
 import rbdae
 from rbdae.forces import (
     Bushing,
+    CalledBack,
     Force,
     Friction,
     Motor,
@@ -162,7 +163,7 @@ def test_a_user_force_equals_a_bushing(steps, rng):
         if own:
             force, jacobian = _bushing_as_user()
             system.add_force(
-                UserForce((a, b), force, difference_step=1e-5)
+                UserForce((a, b), CalledBack(force, difference_step=1e-5))
                 if steps
                 else UserForce((a, b), force, jacobian, name="mine")
             )
@@ -258,7 +259,7 @@ BAD: list[tuple[Any, type[Exception], list[str]]] = [
     (lambda s, a, b: Friction(axial(a, b, "revolute"), -1.0), ValueError, ["coefficient", "-1.0"]),
     (lambda s, a, b: Bushing(a, stiffness=1, rest=(1, 1, 1)), ValueError, ["rest", "scipy.spatial.transform.Rotation"]),
     (lambda s, a, b: UserForce((a, b, a), max, max), ValueError, ["one body or two"]),
-    (lambda s, a, b: UserForce(a, max, difference_step=0.0), ValueError, ["difference_step", "positive"]),
+    (lambda s, a, b: CalledBack(max, difference_step=0.0), ValueError, ["difference_step", "positive"]),
 ]
 
 

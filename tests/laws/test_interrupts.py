@@ -235,8 +235,8 @@ def _problem(compiled: bool, kinds: Any) -> Any:
         out[:] = 0.0
         out[0] = np.sin(20.0 * t)
 
-    called = rbdae.forces.CalledBack(force)  # recorded, the run would end before the signal comes
-    system.add_force(rbdae.forces.UserForce(body, called, difference_step=1e-6))
+    called = rbdae.forces.CalledBack(force, difference_step=1e-6)  # recorded, the run would end before the signal
+    system.add_force(rbdae.forces.UserForce(body, called))
     return rbdae.formulate(system, form)
 
 

@@ -149,7 +149,7 @@ def forced(k: int, at: float) -> rbdae.Problem:
             raise Mine(k)
         out[:] = 0.0
 
-    system.add_force(rbdae.forces.UserForce(body, force, difference_step=1e-6))
+    system.add_force(rbdae.forces.UserForce(body, force))
     return rbdae.formulate(system, "index-0")
 
 

@@ -376,7 +376,7 @@ def test_what_acts_is_not_touched_where_no_motion_goes(capsys, tmp_path, monkeyp
     def law(act):
         return law_of(lambda s: act() if s > 1e3 else s)
 
-    problem = formulated_with("index-0", [(law(act), None) for act in ACTING.values()], difference_step=1e-6)
+    problem = formulated_with("index-0", [(law(act), None) for act in ACTING.values()])
     for k, name in enumerate(ACTING, 1):
         assert problem.laws[f"force 'user-{k}': law"] != "recorded", name
     assert np.isfinite(problem.rhs(0.0, problem.y0)).all()
@@ -400,7 +400,8 @@ def test_what_has_no_derivatives_says_so_where_they_are_asked_for():
     assert np.isfinite(problem.rhs(0.0, problem.y0)).all()
     with pytest.raises(ValueError, match=r"'user-1': law: .*cannot be differentiated at .*difference_step=1e-6"):
         problem.rhs_jacobian(0.0, problem.y0)
-    assert np.isfinite(formulated("index-0", law_of(law), difference_step=1e-6).rhs_jacobian(0.0, problem.y0)).all()
+    by_differences = formulated("index-0", CalledBack(law_of(law), difference_step=1e-6))
+    assert np.isfinite(by_differences.rhs_jacobian(0.0, problem.y0)).all()
 
 
 @pytest.mark.parametrize("called", [False, True], ids=["recorded", "called back"])
@@ -410,7 +411,7 @@ def test_an_exception_of_a_law_comes_out_as_itself(called):
             raise LookupError("beyond the table")
         out[:] = -x[:24]
 
-    problem = formulated("index-0", CalledBack(law), difference_step=1e-6) if called else formulated("index-0", law)
+    problem = formulated("index-0", CalledBack(law) if called else law)
     assert (problem.laws["force 'user-1': law"] == "recorded") is not called
     for solver in ("rbdae:dop853", "scipy:DOP853"):
         with pytest.raises(LookupError, match="beyond the table"):

@@ -67,7 +67,7 @@ def _everything() -> rbdae.System:
     system.add_force(Friction(hinge, 0.3))
     system.add_force(SpringDamper(a, c, stiffness=40.0, length=3.0, damping=2.0, **ENDS))
     system.add_force(Bushing(a, b, stiffness=3.0, damping=1.0, rotational_stiffness=2.0, rotational_damping=0.5))
-    system.add_force(UserForce((a, b), _its_force, difference_step=1e-6, potential=_potential))
+    system.add_force(UserForce((a, b), _its_force, potential=_potential))
     return system
 
 
@@ -78,9 +78,7 @@ SYSTEMS: dict[str, Any] = {
     "actuator": _with(
         lambda a, b, j: TranslationalSpringDamper(j, stiffness=30.0, damping=1.0, force=np.cos), joint=Cylindrical
     ),
-    "potential of time": _with(
-        lambda a, b, j: UserForce((a, b), _its_force, difference_step=1e-6, potential=_potential)
-    ),
+    "potential of time": _with(lambda a, b, j: UserForce((a, b), _its_force, potential=_potential)),
     "everything": _everything,
 }
 
@@ -179,7 +177,7 @@ def test_a_potential_of_the_user_does_no_work(solver):
     body = system.add_body(
         "b", mass=2, inertia=(0.2, 0.3, 0.25), position=(0.5, 0, 0), velocity=(0, 1, 0), angular_velocity=(1, 2, 3)
     )
-    system.add_force(UserForce(body, law, difference_step=1e-6, potential=potential))
+    system.add_force(UserForce(body, law, potential=potential))
     fixed = solver != "rbdae:dop853"
     form = {"velocity": "momentum"} if fixed else {"velocity": "angular"}
     problem = rbdae.formulate(system, "hamiltonian" if fixed else "index-0", **form)

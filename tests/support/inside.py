@@ -22,7 +22,7 @@ from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
 from rbdae.cli import write_states
 from rbdae.conserving import SCHEMES
-from rbdae.forces.motion_law import of_one_displacement
+from rbdae.forces.element import of_one_displacement
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
 from rbdae.formulations.base import Derivative
@@ -55,7 +55,7 @@ from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import odex
 from rbdae.machine.pieces import in_pieces
-from rbdae.models.pendulum import CV_GRAVITY
+from rbdae.models.pendulums import CV_GRAVITY
 from rbdae.multibody.choices import selection, velocity_selection
 from rbdae.multibody.choices.row_selection import redundant_rows, strength
 from rbdae.multibody.choices.selection import KeptRows

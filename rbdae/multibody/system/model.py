@@ -27,7 +27,7 @@ from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.records import BODY, DRIVE, FRICTION, POINT, PRIMITIVE
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.multibody.system.bodies import BodyMotion, body_rows, renumbered
-from rbdae.quantities.forms import referred
+from rbdae.quantities.coordinate import referred
 from rbdae.system import System
 
 
@@ -256,7 +256,8 @@ def _pack_forces(
     friction = of_scalars(FRICTION, scalar)
     frictions: list[Any] = []
     elements: list[tuple[str, Element | StateElement, tuple[int, ...]]] = []
-    for name, element, bodies in elements_of(system.forces, system.joints):
+    for force, element, bodies in elements_of(system.forces, system.joints):
+        name = force.name or ""
         a, b = [*(number[id(body)] for body in bodies), ground, ground][:2]
         if isinstance(element, Element) and element.reaction is not None:
             frictions.append(_friction_row(name, element.reaction, len(elements), packed, friction))

@@ -21,10 +21,9 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec, varied
 from rbdae._frozen import field_names, twin
-from rbdae.actuators.actuator import Points
-from rbdae.actuators.block import Block
+from rbdae.actuators.block import Block, Points
 from rbdae.body import Body, check_inertia
-from rbdae.forces.motion_law import Load
+from rbdae.forces.element import Load
 from rbdae.joints.base import AbstractJoint
 from rbdae.system import System
 
@@ -72,7 +71,7 @@ _POSITIVE = frozenset({"mass", "radius", "velocity", "exponent", "floor"})
 _NOT_NEGATIVE = frozenset(
     {"mu", "length", "stiffness", "damping", "rotational_stiffness", "rotational_damping", "coefficient"}
 )
-_NOT_OF_FORCES = frozenset({"rest", "difference_step", "axis_b", "restitution", "impact_velocity"})
+_NOT_OF_FORCES = frozenset({"rest", "axis_b", "restitution", "impact_velocity"})
 
 
 @final
