@@ -2,6 +2,6 @@
 
 from rbdae.conserving.schemes import SCHEMES as SCHEMES
 from rbdae.conserving.schemes import Scheme as Scheme
-from rbdae.conserving.schemes import predict as predict
+from rbdae.kernels.conserving.steps import predict as predict
 
 __all__ = ["SCHEMES", "Scheme", "predict"]

@@ -20,7 +20,6 @@ from rbdae.kernels.conserving.variational import Variational
 from rbdae.kernels.entry import Entry, entry
 from rbdae.kernels.equations import set_state
 from rbdae.kernels.linear.accelerations import accelerations
-from rbdae.kernels.memory import head
 
 
 @final
@@ -58,7 +57,7 @@ def _kernels(kind: type[Rodrigues]) -> tuple[Entry, Entry, Entry]:
 
     def advance(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
         steps.advance(m, t, y, yd, c, out, kind)
-        h = head(m)
+        h = m.head
         if len(out) > h.multipliers_at:
             # those of the state, by elimination, of second order like it: those of a step belong to no time
             set_state(m, t + yd[h.n_body_unknowns + h.n_rows] * c, out)
@@ -75,12 +74,6 @@ def _kernels(kind: type[Rodrigues]) -> tuple[Entry, Entry, Entry]:
     kernels = named(newton), named(advance), named(work)
     KINDS.update({kernels[0]: ("newton", kind), kernels[1]: ("advance", kind)})
     return kernels
-
-
-@entry("ityyto")
-def predict(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """Initial guess for the unknowns of the first step; yd is not read."""
-    steps.predict(m, t, y, c, out)
 
 
 SCHEMES: dict[str, Scheme] = {

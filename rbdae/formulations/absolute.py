@@ -29,13 +29,12 @@ from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.linear import unit_quaternions
-from rbdae.kernels.memory import bodies, head
 
 
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
-    h = head(m)
+    h = m.head
     set_state(m, t, y)
     gather_accelerations(m, yd, h.n_q)
     gather_multipliers(m, y, h.multipliers_at)
@@ -70,10 +69,10 @@ class Index1(WithMultipliers, name="index-1", index=1, levels=(2,), source="[NS]
 @entry("ityyo")
 def unit_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out where |p| = 1 is taken for granted; the multipliers of the norms have no part and are 0."""
-    h = head(m)
+    h = m.head
     residual(m, t, y, yd, out)
     unit_quaternions.balance(m, out, h.n_q)
-    for o in bodies(m)[:-1]:
+    for o in m.bodies[:-1]:
         out[h.n_q + o.iv + o.nt + 3] = y[h.multipliers_at + o.il]
 
 

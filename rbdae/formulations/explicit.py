@@ -30,26 +30,24 @@ from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.linear.accelerations import accelerations
 from rbdae.kernels.linear.saddle import reduce_bodies, reduce_gradients
-from rbdae.kernels.memory import constraint_side, head, multipliers, right_hand_side, solution, square_side
 from rbdae.kernels.records import QUATERNION_RATE, SPATIAL_VELOCITIES
 
 
 def free_rates(m: Memory, t: float, y: Array, out: Array) -> None:
-    """qdot at (t, y), and the unknowns of the saddle-point system: vdot, M^-1 pdot, or for spatial velocities the rates
-    of the material ones."""
-    n_q, n_v = head(m).n_q, head(m).n_v
+    """qdot at (t, y), and the unknowns of the saddle-point system: vdot, M^-1 pdot, or material rates."""
+    n_q, n_v = m.head.n_q, m.head.n_v
     set_state(m, t, y)
     accelerations(m)
     kinematics_rate(m, out)
-    out[n_q : n_q + n_v] = solution(m)[:n_v]
+    out[n_q : n_q + n_v] = m.solution[:n_v]
 
 
 def change_rates(m: Memory) -> None:
     """Change `solution` from the unknowns of the saddle-point system to the rates of the unknowns y."""
-    if head(m).momenta == 1:
-        apply_mass_matrix(m, solution(m), solution(m), 1.0)
-    elif head(m).spatial == SPATIAL_VELOCITIES:
-        vd = solution(m)
+    if m.head.momenta == 1:
+        apply_mass_matrix(m, m.solution, m.solution, 1.0)
+    elif m.head.spatial == SPATIAL_VELOCITIES:
+        vd = m.solution
         for o, s in moving(m):
             i = o.iv + o.nt
             vd[i : i + 3] = to_spatial(s, vd[i : i + 3])
@@ -57,12 +55,12 @@ def change_rates(m: Memory) -> None:
 
 def _free_momenta(m: Memory) -> None:
     """pdot = f - q la of bodies without joints, with q . pdot = s: half of the operations of M (M^-1 pdot)."""
-    f, s = right_hand_side(m), constraint_side(m)
+    f, s = m.right_hand_side, m.constraint_side
     for o, of in moving(m):
         i = o.iv + o.nt
         q, load = of.a[:4], f[i : i + 4]
-        solution(m)[o.iv : i] = f[o.iv : i]
-        solution(m)[i : i + 4] = load - q * ((q @ load - s[o.il]) / (q @ q))
+        m.solution[o.iv : i] = f[o.iv : i]
+        m.solution[i : i + 4] = load - q * ((q @ load - s[o.il]) / (q @ q))
 
 
 def natural_loads(m: Memory, t: float, y: Array) -> None:
@@ -82,29 +80,29 @@ def unsolved(m: Memory, t: float, y: Array) -> None:
     gradients(m)
     reduce_bodies(m, 1)
     reduce_gradients(m, 1)
-    constraint_rows(m, constraint_side(m), 0, 2)
-    partial_rates(m, square_side(m), 0, 1.0)
+    constraint_rows(m, m.constraint_side, 0, 2)
+    partial_rates(m, m.square_side, 0, 1.0)
 
 
 def add_multipliers(m: Memory, out: Array) -> None:
     """Append the multipliers to the rates if out has room for them."""
-    h = head(m)
+    h = m.head
     if len(out) > h.multipliers_at:
-        out[h.multipliers_at : h.multipliers_at + h.n_la] = multipliers(m)[: h.n_la]
+        out[h.multipliers_at : h.multipliers_at + h.n_la] = m.multipliers[: h.n_la]
 
 
 @entry("ityo", ordered=True)
 def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     """(qdot, vdot, sdot) to out; the multipliers follow if out has room for them."""
-    n_q, n_v = head(m).n_q, head(m).n_v
+    n_q, n_v = m.head.n_q, m.head.n_v
     set_state(m, t, y)
     accelerations(m)
-    if head(m).momenta == 1 and head(m).n_rows == 0 and head(m).kind == QUATERNION_RATE:
+    if m.head.momenta == 1 and m.head.n_rows == 0 and m.head.kind == QUATERNION_RATE:
         _free_momenta(m)
     else:
         change_rates(m)
     kinematics_rate(m, out)
-    out[n_q : n_q + n_v] = solution(m)[:n_v]
+    out[n_q : n_q + n_v] = m.solution[:n_v]
     collect_state_rates(m, out)
     add_multipliers(m, out)
 
@@ -112,7 +110,7 @@ def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
 @entry("ityyo", ordered=True)
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """yd - rhs(t, y) to out."""
-    rates = np.zeros(head(m).multipliers_at, dtype=out.dtype)
+    rates = np.zeros(m.head.multipliers_at, dtype=out.dtype)
     rhs(m, t, y, rates)
     out[:] = yd - rates
 
@@ -120,8 +118,8 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
 @entry("iyo")
 def balance(m: Memory, x: Array, out: Array) -> None:
     """M vdot - psi + G^T la and G vdot + g_II to out at x = (vdot, la), or at (pdot, la). Follows `accelerations`."""
-    h = head(m)
-    multipliers(m)[: h.n_la] = x[h.n_v : h.n_v + h.n_la]
+    h = m.head
+    m.multipliers[: h.n_la] = x[h.n_v : h.n_v + h.n_la]
     place(m)  # natural forces begin with the weight, and now include the joints' forces
     gather_accelerations(m, x, 0)
     accelerate(m)

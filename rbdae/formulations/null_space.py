@@ -35,7 +35,6 @@ from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.forces.reaction_friction import add_friction
 from rbdae.kernels.linear.accelerations import accelerations, eliminated_normals
-from rbdae.kernels.memory import bodies, head, solution, states, velocity_metric
 from rbdae.kernels.null_space.quasi_velocities import QuasiVelocities, velocities_from_nu
 from rbdae.kernels.outputs import position_rows
 from rbdae.rotations.vectors import frame, reciprocal
@@ -47,18 +46,18 @@ def _set_state(m: Memory, t: float, y: Array) -> QuasiVelocities:
     gather_positions(m, y)
     place(m)
     gather_force_states(m, y)
-    return velocities_from_nu(m, y, head(m).n_q)
+    return velocities_from_nu(m, y, m.head.n_q)
 
 
 @entry("ityo")
 def motion(m: Memory, t: float, y: Array, out: Array) -> None:
     """(w, T by rows) to out, which determine r = T nu - w; with spatial velocities w = (xdot, omega)."""
-    h = head(m)
+    h = m.head
     T = _set_state(m, t, y).matrix()
     w = out[: h.n_v]
     collect_velocities(m, w)
     if h.spatial != 0:
-        for o, s in zip(bodies(m)[:-1], states(m)[:-1], strict=True):
+        for o, s in zip(m.bodies[:-1], m.states[:-1], strict=True):
             turning, C = slice(o.iv + o.nt, o.iv + o.nt + 3), reciprocal(frame(s.d))  # R^-T
             w[turning], T[turning] = C @ w[turning], C @ T[turning]
     out[h.n_v :] = T.ravel()
@@ -66,21 +65,20 @@ def motion(m: Memory, t: float, y: Array, out: Array) -> None:
 
 @entry("ityyo")
 def selected_rates(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
-    """nudot to out at (q, w) in y and wdot in yd, with material angular velocities. It is nu where w is 0 and wdot
-    is w."""
+    """nudot to out at (q, w) in y and wdot in yd, w = (xdot, Omega). It is nu where w is 0 and wdot is w."""
     set_time(m, t)
     gather_positions(m, y)
     place(m)
-    gather_velocities(m, y, head(m).n_q)
+    gather_velocities(m, y, m.head.n_q)
     move(m)
-    out[:] = QuasiVelocities(m).rates(yd[head(m).n_q :])
+    out[:] = QuasiVelocities(m).rates(yd[m.head.n_q :])
 
 
 @entry("ityo")
 def growth(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[0] = the largest growth of a column of T since the independent velocities were selected; for loops."""
     T = _set_state(m, t, y).matrix()
-    of_rows, of_columns = np.split(velocity_metric(m)[: sum(T.shape)], [len(T)])
+    of_rows, of_columns = np.split(m.velocity_metric[: sum(T.shape)], [len(T)])
     most = 0.0
     for column, size in zip(T.T, of_columns, strict=True):
         most = maximum(most, sqrt((of_rows * column) @ (of_rows * column)) * size)
@@ -90,11 +88,11 @@ def growth(m: Memory, t: float, y: Array, out: Array) -> None:
 @entry("ityo", ordered=True)
 def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     """(qdot, nudot, sdot) to out; the joints' multipliers follow if out has room for them."""
-    h = head(m)
+    h = m.head
     velocities = _set_state(m, t, y)
     accelerations(m)
     kinematics_rate(m, out)
-    out[h.n_q : h.n_q + h.n_nu] = velocities.rates(solution(m))
+    out[h.n_q : h.n_q + h.n_nu] = velocities.rates(m.solution)
     collect_state_rates(m, out)
     add_multipliers(m, out)
 
@@ -102,7 +100,7 @@ def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """The implicit form with the reduced mass matrix T^T M T to out."""
-    h = head(m)
+    h = m.head
     velocities = _set_state(m, t, y)
     eliminated_normals(m)
     velocities.accelerations(yd[h.n_q : h.n_q + h.n_nu])
@@ -120,7 +118,7 @@ def overdetermined_residual(m: Memory, t: float, y: Array, yd: Array, out: Array
     """The implicit form, then g = 0: the chart's internal constraints body by body, then the kept joint rows. Dropped
     rows have no equation, since a row of zeros would itself be redundant."""
     residual(m, t, y, yd, out)
-    position_rows(m, out, head(m).multipliers_at)
+    position_rows(m, out, m.head.multipliers_at)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,6 @@ from rbdae.kernels.bodies.gather import moving
 from rbdae.kernels.bodies.internal_constraints import gradient
 from rbdae.kernels.constraints.rows import add_corrections, dropped_residual
 from rbdae.kernels.entry import entry
-from rbdae.kernels.memory import head
 from rbdae.kernels.outputs import violations
 
 Correction = Literal["integral", "value"]
@@ -35,7 +34,7 @@ Correction = Literal["integral", "value"]
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out; g has internal constraints, then the joints, and mu = 0 for dropped rows."""
-    h = head(m)
+    h = m.head
     mu = h.corrections_at
     joints = mu + h.chart_internal * h.n_bodies
     mu_at = yd if h.integral == 1 else y

@@ -20,13 +20,12 @@ from rbdae.formulations.base import Implicit
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.entry import entry
-from rbdae.kernels.memory import head
 
 
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out, n + level nla rows."""
-    h = head(m)
+    h = m.head
     absolute.residual(m, t, y, yd, out)
     for level in range(h.level):
         constraint_rows(m, out, h.multipliers_at + (level + 1) * h.n_la, level, y[h.multipliers_at :])

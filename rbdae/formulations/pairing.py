@@ -13,8 +13,7 @@ _WITH_NORM = "the quaternion equations with the multiplier of the unit norm ([SN
 
 
 def has_chart(formulation: Formulation, chart: Chart) -> bool:
-    """Whether a formulation has a chart. Momenta need a chart with rates as velocities, projected forms need unit
-    quaternions."""
+    """Whether a formulation has a chart: momenta need rates as velocities, projected forms unit quaternions."""
     if formulation.charts and chart.name not in formulation.charts:
         return False
     return formulation.unknowns != "momenta" or chart.coordinate_velocities is not None
@@ -30,8 +29,7 @@ def velocities(formulation: Formulation, chart: Chart) -> tuple[str, ...]:
 
 
 def misfit(formulation: Formulation, chart: Chart, velocity: str, asked: Iterable[str] = ()) -> str:
-    """Why an option of a formulation has no meaning with a chart and a velocity; empty if all have one. Options in
-    `asked` count even with their default values."""
+    """Why an option has no meaning with a chart and a velocity, or empty; options in `asked` always count."""
     chosen = {**dict.fromkeys(asked), **{option.name: None for option, _ in formulation.chosen()}}
     quaternion_rates = velocity == "coordinate" and chart.coordinate_velocities == QUATERNION_RATE
     for name, of in (("gyroscopic", _WITH_NORM), ("pull_back", _WITH_NORM), ("norm", "quaternion rates ([NS] (40))")):

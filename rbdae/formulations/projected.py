@@ -31,17 +31,16 @@ from rbdae.kernels.constraints.primitives import primitive_residual
 from rbdae.kernels.constraints.rows import dropped_residual
 from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import add_forces, set_state
-from rbdae.kernels.memory import head, multipliers
 
 
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
-    h = head(m)
+    h = m.head
     first = h.multipliers_at - h.n_internal  # rows and multipliers of unit norms would begin there
     set_state(m, t, y)
     gather_accelerations(m, yd, h.n_q)
-    la = multipliers(m)
+    la = m.multipliers
     la[: h.n_internal] = 0.0  # as in (23)
     la[h.n_internal : h.n_la] = y[h.multipliers_at : first + h.n_la]
     if h.level == 2:

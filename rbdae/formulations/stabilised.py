@@ -24,13 +24,12 @@ from rbdae.kernels.bodies.natural import kinematics_residual
 from rbdae.kernels.constraints.rows import add_corrections, constraint_rows
 from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import add_forces, set_state
-from rbdae.kernels.memory import head
 
 
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
-    h = head(m)
+    h = m.head
     la, mu = h.multipliers_at, h.corrections_at
     given = yd if h.integral == 1 else y
     set_state(m, t, y)

@@ -125,5 +125,4 @@ def _parted(found: Correspondence, k: int, new: int) -> bool:
 
 
 def _two(first: Constant, second: Constant) -> Two:
-    """The pair of two single sums' constants."""
     return Two(both(first)[0], both(second)[0])

@@ -46,14 +46,13 @@ def factored(
     unknowns: Mapping[int, int] = MappingProxyType({}),
     *,
     least_nodes: int = LEAST_NODES,
-    most_nodes: int = MOST_NODES,
     pays: float = PAYS,
 ) -> Factored | None:
     """The same outputs and guards from a new graph; None if it would not be quicker, see `LEAST_NODES`, `MOST_NODES`
     and `PAYS`. `unknowns` maps inputs of one body to corresponding inputs of another."""
     wanted = [*guards, *outputs]
     needed = graph.needed(wanted)
-    if not least_nodes <= len(needed) <= most_nodes:
+    if not least_nodes <= len(needed) <= MOST_NODES:
         return None
     there = set(needed)
     known = {one: other for one, other in unknowns.items() if one in there and other in there}

@@ -43,8 +43,7 @@ def arctan2(y: Any, x: Any) -> Any:
 
 
 def is_zero(x: Any) -> Any:
-    """Whether a factor is zero, so that its products need not be computed. A symbol is open: it counts as another
-    number."""
+    """Whether a factor is zero, so that its products need not be computed. An open symbol counts as another number."""
     return not hasattr(x, "recorder") and x == 0.0
 
 

@@ -91,8 +91,7 @@ class LoadedNumbers:
         return self._atom(("sqrt", a.key), math.sqrt(a.value) if a.value >= 0.0 else math.nan)
 
     def contents(self) -> object:
-        """The constants of a recording, for comparisons, with their values: what is written of them depends on which
-        of their sums vanish."""
+        """The constants of a recording, for comparisons, with their values: the text depends on which sums vanish."""
         return self._atoms, list(self._made), self._values
 
     def tape(self, wanted: Iterable[Loaded | float]) -> Tape:
@@ -196,7 +195,6 @@ class _Taping:
         self._there: dict[int, _Place] = {}
 
     def tape(self, wanted: list[Key]) -> Tape:
-        """The tape of some products."""
         for k in self._needed(wanted):
             self._there[k] = self._atom(*self._atoms[k])
         places = [self._product(key) for key in wanted]

@@ -98,8 +98,7 @@ def with_pivots(n: int, pivots: Iterable[Place], places: Iterable[Place]) -> Pla
     for i, j in places:
         rows[i].add(j)
         columns[j].add(i)
-    out = Plan([], [], [], 0)
-    products = 0
+    order, lower, upper, products = list[Place](), list[list[int]](), list[list[int]](), 0
     for i, j in pivots:
         right, below = rows[i], columns[j]
         right.remove(j)
@@ -110,11 +109,11 @@ def with_pivots(n: int, pivots: Iterable[Place], places: Iterable[Place]) -> Pla
         for k in right:
             columns[k].discard(i)
             columns[k] |= below
-        out.pivots.append((i, j))
-        out.lower.append(sorted(below))
-        out.upper.append(sorted(right))
+        order.append((i, j))
+        lower.append(sorted(below))
+        upper.append(sorted(right))
         products += len(below) * (1 + len(right))
-    return Plan(out.pivots, out.lower, out.upper, products)
+    return Plan(order, lower, upper, products)
 
 
 def _factors(n: int, rows: Ints, columns: Ints, values: Vec, name: str, threshold: float) -> Any:

@@ -153,7 +153,6 @@ def may_pair(p: Product, q: Product, first: int) -> bool:
 
 
 def _has_constant(p: Product, c: Constant) -> bool:
-    """Whether a product is also multiplied by a number."""
     return len(p) > 1 and not is_one(c)
 
 
@@ -196,9 +195,7 @@ def _parted(p: Product, q: Product) -> tuple[Product, Product, Product]:
 
 def shared(sums: dict[int, Sum], first: int) -> dict[int, Sum]:
     """The same sums in terms of new factors, which are sums with numbers from `first` on."""
-    sharing = _Sharing(sums, first)
-    sharing.run()
-    return sharing.sums
+    return _Sharing(sums, first).run()
 
 
 @final
@@ -214,7 +211,7 @@ class _Sharing:
         self._queue: list[tuple[int, int, Divisor]] = []
         self._entered = 0
 
-    def run(self) -> None:
+    def run(self) -> dict[int, Sum]:
         """Take out divisors until no divisor saves operations."""
         for k in self.sums:
             self._look_at(k)
@@ -227,6 +224,7 @@ class _Sharing:
                 self._take_out(divisor)
             elif now > 0:
                 self._enter(divisor)
+        return self.sums
 
     def _enter(self, divisor: Divisor) -> None:
         saved = self._saved(divisor)
@@ -235,7 +233,6 @@ class _Sharing:
             heapq.heappush(self._queue, (-saved, self._entered, divisor))
 
     def _saved(self, divisor: Divisor) -> int:
-        """Operations saved by extracting a divisor everywhere."""
         return self._total[divisor] - divisor.cost()
 
     def _look_at(self, k: int) -> list[Divisor]:
@@ -256,7 +253,6 @@ class _Sharing:
         return new
 
     def _take_out(self, divisor: Divisor) -> None:
-        """Make a new factor of a divisor."""
         new, self._next = self._next, self._next + 1
         touched = sorted(self._where[divisor])
         factor: Sum = {}

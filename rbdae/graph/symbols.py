@@ -32,11 +32,7 @@ class Recorder:
     most_nodes : the number of nodes beyond which `NotStraight` is raised
     """
 
-    def __init__(
-        self,
-        inputs: dict[str, Any],
-        most_nodes: int,
-    ) -> None:
+    def __init__(self, inputs: dict[str, Any], most_nodes: int) -> None:
         self.graph = Graph()
         self.guards: dict[int, bool] = {}
         self._inputs = inputs

@@ -152,7 +152,6 @@ class Eliminated:
         return Law(graph, [recorder.number(value) for value in results], regular, n_in)
 
     def _slopes_at(self, t: float, x: Vec) -> Vec:
-        """Refuse derivatives at a point where it raises an exception."""
         raise _check.NoSolution(
             f"{self.owner}: its law raises an exception, or has no solution, at t = {t:g}; correct it"
         )

@@ -38,7 +38,6 @@ class Entry:
         return Entry(self.function, self.signs, squared=False)
 
     def __call__(self, *arguments: Any) -> None:
-        """Run the kernel."""
         self.function(*arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -9,15 +9,13 @@ from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.forces.reaction_friction import friction_forces
-from rbdae.kernels.memory import head
 
 
 def set_state(m: Memory, t: float, y: Array) -> None:
-    """Natural positions and velocities, and internal states of forces, at (t, y). Reads q, v (or momenta) and s of y;
-    the natural forces become the weight."""
+    """Natural positions, velocities and internal states of forces at (t, y); the natural forces become the weight."""
     set_time(m, t)
     gather_positions(m, y)
-    gather_velocities(m, y, head(m).n_q)
+    gather_velocities(m, y, m.head.n_q)
     gather_force_states(m, y)
     place(m)
     move(m)

@@ -15,7 +15,6 @@ from rbdae.kernels.constraints.gradients import gradients, moving_sides
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.entry import entry
 from rbdae.kernels.linear.saddle import SUSPENDED, Saddle, extent, factorise, internal_multipliers
-from rbdae.kernels.memory import head, multipliers, primitives, right_hand_side, rows, solution, states
 
 
 def _set_gradients(m: Memory, t: float, y: Array) -> None:
@@ -38,27 +37,26 @@ def _factorise(m: Memory, t: float, y: Array) -> Saddle:
     _set_gradients(m, t, y)
     out = Saddle(m, 0, alike=True).factorised()
     gradients(m, dropped=True)
-    for p, r in zip(primitives(m), rows(m), strict=True):
+    for p, r in zip(m.primitives, m.rows, strict=True):
         for side, b, o in moving_sides(m, p):
-            r.H[side, : p.n] = r.Gw[side, : p.n, : o.nr] @ states(m)[b].N[: o.nr]
+            r.H[side, : p.n] = r.Gw[side, : p.n, : o.nr] @ m.states[b].N[: o.nr]
     return out
 
 
 def _equations(m: Memory, *, kept: bool) -> list[tuple[int, int]]:
     """(primitive, row of it) of the kept joint equations, or of the dropped ones."""
-    P = primitives(m)
-    return [(n, k) for n, p in enumerate(P) for k in range(p.n) if (p.keep[k] == 1) == kept]
+    return [(n, k) for n, p in enumerate(m.primitives) for k in range(p.n) if (p.keep[k] == 1) == kept]
 
 
 def _follow(m: Memory, saddle: Saddle, n: int, k: int) -> Array:
     """c in g = c G of the kept rows, for row k of primitive n, by slots: M w + G^T c = g^T with G w = 0."""
-    r = rows(m)[n]
-    side = np.zeros(saddle.first + head(m).n_rows, dtype=r.P.dtype)
-    for i, b, o in moving_sides(m, primitives(m)[n]):
+    r = m.rows[n]
+    side = np.zeros(saddle.first + m.head.n_rows, dtype=r.P.dtype)
+    for i, b, o in moving_sides(m, m.primitives[n]):
         x, beta = saddle.body(b)
         side[x] += r.Gx[i, k, : o.nt]
         side[beta] += r.H[i, k]
-    return saddle.solved(side)[saddle.first :]
+    return saddle.factors.solved(side)[saddle.first :]
 
 
 @entry("ityo")
@@ -72,9 +70,9 @@ def pivots(m: Memory, t: float, y: Array, out: Array) -> None:
 
 def pivots_of_factors(m: Memory) -> Array:
     """The same of the factors that are there, (rows,)."""
-    out = np.zeros(head(m).n_rows, dtype=object)
+    out = np.zeros(m.head.n_rows, dtype=object)
     for n, k in _equations(m, kept=True):
-        i = primitives(m)[n].slot[k]
+        i = m.primitives[n].slot[k]
         d = abs(m.saddle.pivots[i])
         out[i] = select(d < SUSPENDED, d, 0.0)
     return out
@@ -82,8 +80,8 @@ def pivots_of_factors(m: Memory) -> Array:
 
 def _size(m: Memory, n: int, k: int) -> Any:
     """The square of a row with respect to velocities over the bodies' radius of gyration."""
-    r, reach, size = rows(m)[n], extent(m), 0.0
-    for side, _, o in moving_sides(m, primitives(m)[n]):
+    r, reach, size = m.rows[n], extent(m), 0.0
+    for side, _, o in moving_sides(m, m.primitives[n]):
         size = size + r.H[side, k] @ r.H[side, k]
         if o.nt == 3:
             size = size + (r.Gx[side, k] @ r.Gx[side, k]) * reach
@@ -96,7 +94,7 @@ def independence(m: Memory, t: float, y: Array, out: Array) -> None:
     for dropped ones. After them the largest |c|^2 of a dropped row g = c G by the kept ones, all of size one; 0 if
     there are none. Then, of each dropped row, (rows,) multipliers of the joints that give no force: c and -1."""
     saddle = _factorise(m, t, y)
-    h, most = head(m), 0.0
+    h, most = m.head, 0.0
     for i, d in enumerate(saddle.pivots):
         out[i] = select(abs(d) < SUSPENDED, d / saddle.sizes[i], 0.0)
     dropped = _equations(m, kept=False)
@@ -105,25 +103,24 @@ def independence(m: Memory, t: float, y: Array, out: Array) -> None:
         c = _follow(m, saddle, n, k)
         need = 0.0  # |c|^2, for rows of size one
         for i, j in _equations(m, kept=True):
-            of_row = c[primitives(m)[i].slot[j]]
+            of_row = c[m.primitives[i].slot[j]]
             need = need + of_row * of_row * _size(m, i, j)
         need = need / _size(m, n, k)
         most = select(need > most, need, most)
-        for p in primitives(m):
+        for p in m.primitives:
             null[p.row - h.n_internal :][: p.n] = c[p.slot[: p.n]]
-        null[primitives(m)[n].row - h.n_internal + k] = -1.0
+        null[m.primitives[n].row - h.n_internal + k] = -1.0
     out[h.n_rows] = most
 
 
 @entry("ityyo")
 def balanced(m: Memory, t: float, y: Array, change: Array, out: Array) -> None:
-    """out = the change of the internal multipliers that balances a change (rows,) of those of the joints which moves no
-    body."""
+    """out = the change of internal multipliers that balances a change (rows,) of the joints' which moves no body."""
     _set_gradients(m, t, y)
     gradients(m, dropped=True)
-    first = head(m).n_internal
-    right_hand_side(m)[:] = 0.0
-    solution(m)[:] = 0.0
-    multipliers(m)[first : first + len(change)] = change
+    first = m.head.n_internal
+    m.right_hand_side[:] = 0.0
+    m.solution[:] = 0.0
+    m.multipliers[first : first + len(change)] = change
     internal_multipliers(m)
-    out[:] = multipliers(m)[:first]
+    out[:] = m.multipliers[:first]

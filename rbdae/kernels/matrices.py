@@ -25,7 +25,6 @@ from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.forces.reaction_friction import add_friction
 from rbdae.kernels.linear.accelerations import eliminated_normals
-from rbdae.kernels.memory import head, multipliers
 from rbdae.kernels.outputs import locate
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.rotations.vectors import frame
@@ -35,7 +34,7 @@ from rbdae.rotations.vectors import frame
 def terms(m: Memory, t: float, y: Array, x: Array, out: Array) -> None:
     """out = (g, g_I, g_II, psi), three times n_la numbers and n_v, and then, whose derivatives by x = (v, vdot, la)
     count, K v, M vdot, W la and G v; g_I and g_II are zero in dropped rows."""
-    h = head(m)
+    h = m.head
     n, n_v, n_q = h.n_la, h.n_v, h.n_q
     v, vd, la = np.split(x, [n_v, 2 * n_v])
     set_time(m, t)
@@ -68,7 +67,7 @@ def terms(m: Memory, t: float, y: Array, x: Array, out: Array) -> None:
     kinematics_rate(m, qd)
     apply_mass_matrix(m, _turned(m, vd, material=True), forces, 1.0)
     clear_forces(m)
-    multipliers(m)[:n] = -la
+    m.multipliers[:n] = -la
     primitive_vectors(m, 1)
     primitive_forces(m)
     collect_pulled_back(m, pull)
@@ -84,7 +83,7 @@ def terms(m: Memory, t: float, y: Array, x: Array, out: Array) -> None:
 
 def _turned(m: Memory, v: Array, *, material: bool) -> Array:
     """Velocities, or forces, whose spatial components become material ones, or the other way round."""
-    if head(m).spatial == 0:
+    if m.head.spatial == 0:
         return v
     v = v.copy()
     for o, s in moving(m):

@@ -1,9 +1,8 @@
 """The memory of a model: everything that a kernel reads or writes beside `y`, as arrays by name.
 
-A kernel gets it as its first argument `m`, and opens the arrays that it needs by their names below, such as
-``bodies(m)``. Their numbers may be of any kind: floats, complex numbers, symbols (`rbdae.kernels.symbolic`). The head
-has sizes and kinds. The table of arrays is the only list of them: the memory that is made for them and what code
-depends on follow.
+A kernel gets it as its first argument `m`, and reads the arrays by their names below: ``m.bodies``, or ``bodies(m)``.
+Their numbers may be of any kind: floats, complex numbers, symbols (`rbdae.kernels.symbolic`). ``m.head`` has sizes and
+kinds. The table of arrays is the only list of them: the memory that is made for them and what code depends on follow.
 """
 
 from __future__ import annotations
@@ -148,10 +147,8 @@ constraint_side = _vector()
 """s of the saddle-point system: the right-hand side of the constraint rows."""
 solution = _vector()
 """vdot of the saddle-point system, or a displacement of the projection."""
-constraint_values = _vector()
-"""g, or (g, gdot): what the constraints are at the present state."""
 square_side = _vector()
-"""Right-hand side and solution of the square system: (-g_I, nu), then w."""
+"""g_I of the joints."""
 force_states = _vector()
 """s: the internal states of the forces."""
 force_state_rates = _vector()

@@ -11,14 +11,13 @@ from rbdae.kernels.bodies.natural import move, parameter_rates, place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
 from rbdae.kernels.entry import entry
-from rbdae.kernels.memory import constraint_values, head, primitives, states
 from rbdae.kernels.null_space.quasi_velocities import velocities_from_nu
 from rbdae.rotations.chart import numbered
 
 
 def locate(m: Memory, y: Array) -> None:
     """Natural positions and velocities at y, whatever its velocities are."""
-    h = head(m)
+    h = m.head
     gather_positions(m, y)
     place(m)
     if h.structure != "any":
@@ -33,27 +32,26 @@ def natural(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[24 b:24 b + 24] = (x, d, xdot, ddot) of every body."""
     set_time(m, t)
     locate(m, y)
-    for b, s in enumerate(states(m)[:-1]):
+    for b, s in enumerate(m.states[:-1]):
         out[24 * b : 24 * b + 24] = np.concatenate([s.x, s.d, s.xd, s.dd])
 
 
 @entry("ityo")
 def distances(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[b] = the angle from the rotation parameters of every body to the singular set of their chart."""
-    chart = numbered(head(m).chart)
+    chart = numbered(m.head.chart)
     gather_positions(m, y)
     assert chart.distance is not None, "it is asked for charts that have one"
-    for b, s in enumerate(states(m)[:-1]):
+    for b, s in enumerate(m.states[:-1]):
         out[b] = chart.distance(s.a[: chart.n])
 
 
 def violations(m: Memory, out: Array) -> None:
-    """out = (g, gdot): the internal constraints of the chart, body by body, then the joints; position, then velocity
-    level. From placed and moved states."""
-    h = head(m)
+    """out = (g, gdot) of placed and moved states: internal constraints body by body, then joints; g, then gdot."""
+    h = m.head
     n = h.chart_internal
     half = n * h.n_bodies + h.n_rows
-    for b, s in enumerate(states(m)[:-1] if n > 0 else ()):
+    for b, s in enumerate(m.states[:-1] if n > 0 else ()):
         i = n * b
         out[i : i + n] = internal_constraints.constraints(m, s.a)
         out[half + i : half + i + n] = internal_constraints.rates(m, s.a, parameter_rates(m, s))
@@ -67,11 +65,11 @@ def violations(m: Memory, out: Array) -> None:
 def position_rows(m: Memory, out: Array, row: int) -> None:
     """out[row:] = g: the internal constraints of the chart, body by body, then the kept rows of the joints; forms with
     angular velocities. From placed and moved states."""
-    h = head(m)
+    h = m.head
     first = h.chart_internal * h.n_bodies
-    g = constraint_values(m)
+    g = np.zeros(2 * (first + h.n_rows), dtype=out.dtype)
     violations(m, g)
-    kept = [first + p.row + k for p in primitives(m)[: h.n_primitives] for k in range(p.n) if p.keep[k] == 1]
+    kept = [first + p.row + k for p in m.primitives for k in range(p.n) if p.keep[k] == 1]
     at = [*range(first), *kept]
     out[row : row + len(at)] = g[at]
 

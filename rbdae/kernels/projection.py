@@ -41,15 +41,6 @@ from rbdae.kernels.constraints.primitives import partial_rates, primitive_residu
 from rbdae.kernels.constraints.rows import dropped_residual
 from rbdae.kernels.entry import entry
 from rbdae.kernels.linear.saddle import SUSPENDED, add_joints, factorise, reduce_bodies, reduce_gradients, solve_saddle
-from rbdae.kernels.memory import (
-    constraint_side,
-    head,
-    primitives,
-    right_hand_side,
-    solution,
-    square_side,
-    states,
-)
 from rbdae.kernels.outputs import violations
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, SPATIAL_VELOCITIES
 from rbdae.rotations.chart import numbered
@@ -65,9 +56,9 @@ POLAR_STEPS = 6
 
 def normalise_rotations(m: Memory) -> None:
     """The rotation parameters of all bodies onto the chart's internal constraints."""
-    chart = numbered(head(m).chart)
+    chart = numbered(m.head.chart)
     if chart.normalise is not None:
-        for s in states(m)[:-1]:
+        for s in m.states[:-1]:
             s.a[: chart.n] = chart.normalise(s.a[: chart.n])
 
 
@@ -75,7 +66,7 @@ def turn_velocities(m: Memory, how: float) -> None:
     """Rates of coordinates, or their momenta, are divided by what `normalise_rotations` divides the coordinates by, if
     `how` is 2: so Omega = 2 conj(p) o pdot / |p|^2 stays, and of directors D = R S the spatial om of Ddot D^-1, if R
     takes the place of D. Momenta drift as coordinates do."""
-    h = head(m)
+    h = m.head
     if h.kind == ANGULAR or h.structure != "any":
         return
     for o, s in moving(m):
@@ -96,7 +87,7 @@ def turn_velocities(m: Memory, how: float) -> None:
 
 def displace(m: Memory) -> None:
     """q += the displacement in `solution`; rotations return to their internal constraints."""
-    h, d = head(m), solution(m)
+    h, d = m.head, m.solution
     for o, s in moving(m):
         i = o.iv + o.nt
         turning = d[i : i + o.nr]
@@ -107,13 +98,12 @@ def displace(m: Memory) -> None:
 
 def take_velocities(m: Memory) -> None:
     """The velocities in `solution`, and what the unknowns are in place of them, to the states of the bodies."""
-    h = head(m)
-    gather_material(m, solution(m))
+    gather_material(m, m.solution)
     for b, (o, s) in enumerate(moving(m)):
-        if h.momenta == 1:
+        if m.head.momenta == 1:
             s.px[: o.nt] = s.xd[: o.nt] * o.mass
             apply_mass(m, b, s.w, s.p)
-        elif h.spatial == SPATIAL_VELOCITIES:
+        elif m.head.spatial == SPATIAL_VELOCITIES:
             s.p[:3] = to_spatial(s, s.w[:3])
 
 
@@ -122,24 +112,23 @@ def place_at(m: Memory, t: float, y: Array) -> None:
     set_time(m, t)
     gather_positions(m, y)
     place(m)
-    if head(m).structure == "any":
-        gather_velocities(m, y, head(m).n_q)
+    if m.head.structure == "any":
+        gather_velocities(m, y, m.head.n_q)
         move(m)
     velocity_basis(m)
 
 
 def open_joints(m: Memory) -> None:
     """g of the placed joints to `constraint_side` and g_I to `square_side`, without dropped rows."""
-    square_side(m)[: head(m).n_la] = 0.0
-    primitive_residual(m, constraint_side(m), 0, 0)
-    dropped_residual(m, constraint_side(m), 0)
-    partial_rates(m, square_side(m), 0, 1.0)
-    dropped_residual(m, square_side(m), 0)
+    m.square_side[: m.head.n_la] = 0.0
+    primitive_residual(m, m.constraint_side, 0, 0)
+    dropped_residual(m, m.constraint_side, 0)
+    partial_rates(m, m.square_side, 0, 1.0)
+    dropped_residual(m, m.square_side, 0)
 
 
 def unclosed(m: Memory, t: float, y: Array) -> None:
-    """The joint equations at (t, y). Leaves the gradients with H and HJ, N and Ji of the bodies, and what `open_joints`
-    does."""
+    """The joint equations at (t, y). Leaves the gradients with H and HJ, N and Ji of the bodies, g and g_I."""
     place_at(m, t, y)
     primitive_vectors(m, 1)
     gradients(m)
@@ -151,10 +140,10 @@ def unclosed(m: Memory, t: float, y: Array) -> None:
 def onto_joints(m: Memory, t: float, y: Array) -> Array:
     """The change of the velocities at (t, y) by (62, V), for joints without drives."""
     unclosed(m, t, y)
-    w = solution(m)
+    w = m.solution
     collect_velocities(m, w)
     before = w.copy()
-    constraint_side(m)[: head(m).n_la] = 0.0
+    m.constraint_side[: m.head.n_la] = 0.0
     factorise(m, 0)
     add_joints(m)
     return w - before
@@ -162,9 +151,9 @@ def onto_joints(m: Memory, t: float, y: Array) -> Array:
 
 def start_step(m: Memory, u: Array, a: float) -> None:
     """w = u + a v to `solution`. Reads the moved bodies."""
-    w = solution(m)
-    n = head(m).n_v
-    if head(m).structure == "any":
+    w = m.solution
+    n = m.head.n_v
+    if m.head.structure == "any":
         collect_velocities(m, w)
         w[:n] = u[:n] + w[:n] * a
     else:
@@ -173,16 +162,15 @@ def start_step(m: Memory, u: Array, a: float) -> None:
 
 def loosen(m: Memory) -> None:
     """`solution`: displacements, or velocities, to the nearest ones that respect the internal constraints."""
-    f = right_hand_side(m)
-    apply_mass_matrix(m, solution(m), f, 1.0)
-    constraint_side(m)[: head(m).n_la] = 0.0
+    apply_mass_matrix(m, m.solution, m.right_hand_side, 1.0)
+    m.constraint_side[: m.head.n_la] = 0.0
     factorise(m, 0)
     solve_saddle(m)
 
 
 def write_state(m: Memory, y: Array) -> None:
     """Positions and velocities of the states to y."""
-    h = head(m)
+    h = m.head
     for o, s in moving(m):
         write_body(o, s.x, s.a[: o.na], y, o.iq)
         if h.structure == "any":
@@ -194,7 +182,7 @@ def write_state(m: Memory, y: Array) -> None:
 def violated(m: Memory, t: float, y: Array, how: Array, out: Array) -> None:
     """(g, gdot, y with normalised rotations) to `out`; `how[0]` says how velocities turn with them. Where velocities
     are not unknowns, gdot is 0 and the last part has positions alone."""
-    h = head(m)
+    h = m.head
     place_at(m, t, y)
     n = h.chart_internal * h.n_bodies + h.n_rows
     violations(m, out)
@@ -209,7 +197,7 @@ def violated(m: Memory, t: float, y: Array, how: Array, out: Array) -> None:
 def step(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
     """(d, positions after d with velocities that are d, 1 for each constraint that is not suspended, 1 + the place of
     the first vanishing pivot or 0) to `out`; `given` is (u, a, 1 where bodies go by u and not by d)."""
-    h = head(m)
+    h = m.head
     n_v = h.n_v
     a = given[n_v]
     by_given = given[n_v + 1]
@@ -218,14 +206,14 @@ def step(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
     gradients(m)
     factorise(m, 0)
     start_step(m, given, a)
-    apply_mass_matrix(m, solution(m), right_hand_side(m), 1.0)
+    apply_mass_matrix(m, m.solution, m.right_hand_side, 1.0)
     open_joints(m)
     joints = slice(h.n_internal, h.n_la)
-    g, g_I = constraint_side(m), square_side(m)
+    g, g_I = m.constraint_side, m.square_side
     g[: h.n_internal] = 0.0
     g[joints] = -(g[joints] * (1.0 - a) + g_I[joints] * a)
     solve_saddle(m)
-    d = solution(m)
+    d = m.solution
     out[:n_v] = d[:n_v]
     if h.structure == "any":
         take_velocities(m)
@@ -235,7 +223,7 @@ def step(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
     first = n_v + h.n_q + n_v
     count = h.chart_internal * h.n_bodies
     out[first : first + count] = 1.0
-    for p in primitives(m)[: h.n_primitives]:
+    for p in m.primitives[: h.n_primitives]:
         for k in range(p.n):
             kept = select(abs(m.saddle.pivots[p.slot[k]]) < SUSPENDED, 1.0, 0.0)
             out[first + count + p.row - h.n_internal + k] = kept

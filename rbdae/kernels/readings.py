@@ -15,7 +15,6 @@ from rbdae.kernels.constraints.primitives import gradient_times, partial_rates, 
 from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.elements import ByFunction, all_forces
 from rbdae.kernels.linear.accelerations import eliminated_normals
-from rbdae.kernels.memory import force_states, head, joints, primitives, rows, states
 from rbdae.kernels.outputs import locate
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.rotations.directors import DIRECTORS
@@ -29,7 +28,7 @@ WIDTH = 25
 def energies(m: Memory, t: float, y: Array, out: Array) -> None:
     """out = T and V. T = (m xdot . xdot + w . M w) / 2 with the formulation's own velocities w, p . w / 2 with momenta;
     a body with a pivot turns about it. V has the weight, without that of pivots themselves, and the forces."""
-    momenta = head(m).momenta == 1
+    momenta = m.head.momenta == 1
     set_time(m, t)
     gather_force_states(m, y)
     locate(m, y)
@@ -55,7 +54,7 @@ def momenta(m: Memory, t: float, y: Array, out: Array) -> None:
     for o, s in moving(m):
         D, rates = s.d.reshape(3, 3), s.dd.reshape(3, 3)  # the directors in rows
         impulse = (s.xd if o.nt == 3 else o.center @ rates) * o.mass
-        if head(m).kind == DIRECTOR_RATE:
+        if m.head.kind == DIRECTOR_RATE:
             spin = cross(D, o.euler @ rates).sum(axis=0)
         else:
             spin = (o.inertia @ angular_velocity(D, rates)) @ D
@@ -68,16 +67,16 @@ def momenta(m: Memory, t: float, y: Array, out: Array) -> None:
 def joint_matrix(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[i, b, :] = row i of G with respect to (xdot, Omega) of body b, zero for the x of a body with a pivot. All
     joint equations count, dropped ones as well, in the order of the joints."""
-    h = head(m)
+    h = m.head
     set_time(m, t)
     locate(m, y)
     primitive_vectors(m, 0)
     out[:] = 0.0
     G = out.reshape(h.n_rows, h.n_bodies, 6)
-    for p, r in zip(primitives(m), rows(m), strict=True):
+    for p, r in zip(m.primitives, m.rows, strict=True):
         mine = slice(p.row - h.n_internal, p.row - h.n_internal + p.n)
         for side, b, o in moving_sides(m, p):
-            Gx, G[mine, b, 3:] = gradient(p, r, side, DIRECTORS.kinematics(states(m)[b].d))
+            Gx, G[mine, b, 3:] = gradient(p, r, side, DIRECTORS.kinematics(m.states[b].d))
             G[mine, b, : o.nt] = Gx[:, : o.nt]
 
 
@@ -88,13 +87,13 @@ def joint_loads(m: Memory, t: float, y: Array, la: Array, out: Array) -> None:
     set_time(m, t)
     locate(m, y)
     primitive_vectors(m, 0)
-    for j, joint in enumerate(joints(m)):
+    for j, joint in enumerate(m.joints):
         F = np.zeros((2, 12), dtype=object)
         for i in range(joint.first, joint.last):
-            p = primitives(m)[i]
-            first = p.row - head(m).n_internal
-            F = F + np.array(gradient_times(p, rows(m)[i], -la[first : first + p.n]))
-        arms = [states(m)[b].d.reshape(3, 3) for b in joint.body]
+            p = m.primitives[i]
+            first = p.row - m.head.n_internal
+            F = F + np.array(gradient_times(p, m.rows[i], -la[first : first + p.n]))
+        arms = [m.states[b].d.reshape(3, 3) for b in joint.body]
         for side, (f, point) in enumerate(zip(F, joint.points, strict=True)):
             moment = cross(arms[side], f[3:].reshape(3, 3)).sum(axis=0) - cross(arms[side].T @ point, f[:3])
             out[21 * j + 6 * side :][:6] = np.concatenate([f[:3], moment])
@@ -102,11 +101,10 @@ def joint_loads(m: Memory, t: float, y: Array, la: Array, out: Array) -> None:
 
 
 def _at(m: Memory, t: float, y: Array) -> None:
-    """Put the bodies, the internal states and the sizes of reactions with friction at (t, y)."""
     set_time(m, t)
     gather_force_states(m, y)
     locate(m, y)
-    if head(m).n_frictions:
+    if m.head.n_frictions:
         eliminated_normals(m)
 
 
@@ -114,7 +112,7 @@ def _at(m: Memory, t: float, y: Array) -> None:
 def by_force(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[12 b:12 b + 12] = applied forces on x and d of every body, without its weight; then 25 numbers of each
     element: natural forces on its first two bodies, and power; at y."""
-    n = head(m).n_bodies
+    n = m.head.n_bodies
     _at(m, t, y)
     out[:] = 0.0 * t
     for k, force in enumerate(all_forces(m)):
@@ -122,7 +120,7 @@ def by_force(m: Memory, t: float, y: Array, out: Array) -> None:
         for b, of_body in zip(force.bodies, F, strict=True):
             if b < n:
                 out[12 * b : 12 * b + 12] = out[12 * b : 12 * b + 12] + of_body
-        if k >= head(m).n_elements:  # what is beyond them belongs to the whole model
+        if k >= m.head.n_elements:  # what is beyond them belongs to the whole model
             continue
         at = 12 * n + WIDTH * k
         two = F[:2].ravel()
@@ -135,7 +133,7 @@ def power(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[0] = the power of applied forces without what has a potential; out[1] = that of the user's forces with a
     potential, without rates; out[2:] = the partial derivatives g_t of the joint equations with respect to time. Forces
     of joints -G^T la have the power la . g_t."""
-    h = head(m)
+    h = m.head
     _at(m, t, y)
     out[:] = 0.0 * t
     for force in all_forces(m):
@@ -161,12 +159,12 @@ def potentials(m: Memory, t: float, Z: Array, s: Array, out: Array) -> None:
     the bodies in memory, and at the internal states s, of which windings select the branch of their angles."""
     _put(m, t, Z, s)
     for k, force in enumerate(all_forces(m)):
-        if k < head(m).n_elements:
+        if k < m.head.n_elements:
             out[k] = force.potential()
 
 
 def _put(m: Memory, t: float, Z: Array, s: Array) -> None:
     for (_, body), z in zip(moving(m), Z.reshape(-1, 24), strict=True):
         body.x[:], body.d[:], body.xd[:], body.dd[:] = z[:3], z[3:12], z[12:15], z[15:]
-    head(m).time = t
-    force_states(m)[: head(m).n_states] = s[: head(m).n_states]
+    m.head.time = t
+    m.force_states[: m.head.n_states] = s[: m.head.n_states]

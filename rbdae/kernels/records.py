@@ -11,12 +11,7 @@ from rbdae.rotations.chart import QUATERNION_RATE as QUATERNION_RATE
 SPATIAL_VELOCITIES, SPATIAL_QUASI_VELOCITIES = 1, 2  # head.spatial
 
 # kinds of force elements: quantities by their forms, or natural forces by a function
-IDENTITY = 0
-ROOT = 1
-ANGLE = 2
-FUNCTION = 3
-TURN = 4
-POINT = 5
+IDENTITY, ROOT, ANGLE, FUNCTION, TURN, POINT = range(6)
 
 SHAPES = {"identity": IDENTITY, "root": ROOT, "angle": ANGLE, "point": POINT, "turn": TURN}
 

@@ -46,8 +46,7 @@ class UserFunction:
 
     slope: UserFunction | None = None
 
-    def __init__(self, function: Callable[..., None], n_in: int, n_out: int, owner: str = "") -> None:
-        self._owner = owner
+    def __init__(self, function: Callable[..., None], n_in: int, n_out: int) -> None:
         self._function = function
         self.n_in, self.n_out = n_in, n_out
         self._keep: Any = _PROTOTYPE(_through_ctypes(function, n_in, n_out))
@@ -62,7 +61,7 @@ class UserFunction:
     @property
     def owner(self) -> str:
         """Whose function it is."""
-        return self._owner or str(getattr(self._function, "owner", f"a function at {self.address}"))
+        return str(getattr(self._function, "owner", f"a function at {self.address}"))
 
     @property
     def why(self) -> str:
@@ -95,8 +94,7 @@ def _through_ctypes(function: Callable[..., None], n_in: int, n_out: int) -> Cal
 
 
 def of_time(n: int, checked: Callable[[int, float, Any], Vec], users: Users) -> Filling:
-    """Functions of time as one f(t, x, out) with n numbers from each in turn. `checked` validates the result of
-    function k at t."""
+    """Functions of time as one f(t, x, out), n numbers from each; `checked` validates the result of function k at t."""
 
     def fill(t: float, x: Vec, out: Vec) -> None:
         for k, function in enumerate(users):

@@ -70,8 +70,7 @@ def folder() -> Path | None:
 
 
 def _place(key: bytes) -> Path | None:
-    """The file of an entry, whose folder is there, or was made now for this user alone; None, with the reason said
-    once, if it cannot be trusted."""
+    """The file of an entry in a folder of this user alone, which is made; None, said once, if it is not safe."""
     home = folder()
     if home is None:
         say_once(f"machine code is not kept: this user has no home folder; set {ENVIRONMENT} to a folder of your own")
@@ -218,7 +217,6 @@ def clear() -> list[Entry]:
 
 
 def _bound() -> None:
-    """Keep machine code within bounds."""
     for entry in entries(_WRITTEN):
         if time.time() - entry.used > _HOUR:
             _remove(entry.path)

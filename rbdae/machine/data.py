@@ -18,8 +18,7 @@ from rbdae.machine.loops.following import follow
 
 @final
 class Table:
-    """Rows of numbers or places, one after the other; equal rows are there once. `first` is where it begins in a
-    context."""
+    """Rows of numbers or places, equal ones once. `first` is where the table begins in a context."""
 
     def __init__(self, first: int = 0) -> None:
         self.first = first
@@ -115,7 +114,6 @@ class Data:
 
 @cache
 def _follow() -> Any:
-    """`rbdae.machine.loops.following.follow`, compiled or loaded."""
     (found,) = callables(Program((follow,)), made_of=(ADD, DIVIDE, MULTIPLY))
     return found
 

@@ -126,7 +126,6 @@ class Turn:
                 last = target
 
     def _spread(self, name: str, value: str) -> None:
-        """A number in each lane."""
         kind = self._kind
         self.lines += [
             f"{name}i = insertelement {kind} poison, double {value}, i32 0",
@@ -147,7 +146,6 @@ class Turn:
             self._write(one, "double", one, at, adds)
 
     def _write(self, name: str, kind: str, value: str, at: str, adds: bool) -> None:
-        """Store a value at an address, or add it to what is there."""
         if adds:
             self.lines += [f"{name}b = load {kind}, ptr {at}, align 8", f"{name}s = fadd {kind} {name}b, {value}"]
         self.lines.append(f"store {kind} {name + 's' if adds else value}, ptr {at}, align 8")

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from rbdae._arrays import Ints, Vec
-from rbdae.graph.evaluate import OPERATIONS
-from rbdae.graph.graph import LEAVES, Graph, operands
+from rbdae.graph.evaluate import computed
+from rbdae.graph.graph import Graph, operands
 from rbdae.graph.loaded import Tape
 from rbdae.machine.element_text import ARGUMENTS_OF_ELEMENTS, PASSED_TO_ELEMENTS, Turn, word
 from rbdae.machine.function import INDICES, NUMBERS, SCRATCH, SELECTION
@@ -125,20 +125,17 @@ def numbers_of(elements: Elements, numbers: Vec) -> Vec:
 
 def evaluated(elements: Elements, inputs: Mapping[str, Any], numbers: Vec, n_results: int) -> Vec | None:
     """The results by NumPy, on stacks of the elements of a run, of which none reads what another one writes; None if a
-    condition does not hold. `inputs` are t, y, yd and the selection by name, `numbers` those of the model."""
+    condition does not hold. `inputs` are (t,), y, yd and the selection by name, `numbers` those of the model."""
     vectors = {**inputs, "numbers": numbers_of(elements, numbers)}
     vectors |= {"work": np.zeros(elements.size), "out": np.zeros(n_results)}
     for number, first, end in elements.runs:
         kind, there = elements.kinds[number], dict[int, Any]()
         for k in kind.order:
-            operation, *rest = kind.graph.nodes[k]
             if k in kind.inputs:
                 place = kind.inputs[k]
                 there[k] = vectors[place.vector][place.at[first:end]]
-            elif operation in LEAVES:
-                there[k] = rest[0] if operation == "const" else vectors[rest[0]]
             else:
-                there[k] = OPERATIONS[operation](*(there[j] for j in rest))
+                there[k] = computed(kind.graph.nodes[k], there, vectors, ())
         if not all(np.all((there[k] != 0.0) == wanted) for k, wanted in kind.guards.items()):
             return None
         for node, place, adds in kind.results:

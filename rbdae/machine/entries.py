@@ -11,17 +11,8 @@ from __future__ import annotations
 import sys
 from math import prod
 
-from rbdae.machine.function import (
-    ARRAY_TYPE,
-    CONVERTING,
-    FLOAT64_TYPE,
-    FLOAT_TYPE,
-    NONE,
-    OTHERWISE,
-    PLAIN,
-    VECTORCALL,
-    Shapes,
-)
+from rbdae.machine import function as at
+from rbdae.machine.function import Shapes, names_of
 from rbdae.machine.straight import ARGUMENTS, PASSED
 
 TYPE, CONTENT = 8, 16
@@ -52,7 +43,7 @@ def guarded(name: str, straight: str) -> str:
   %bad = icmp ne i32 %status, 0
   br i1 %bad, label %elsewhere, label %done
 elsewhere:
-  %at = getelementptr ptr, ptr %context, i64 {OTHERWISE}
+  %at = getelementptr ptr, ptr %context, i64 {at.OTHERWISE}
   %function = load ptr, ptr %at
   %there = icmp ne ptr %function, null
   br i1 %there, label %other, label %done
@@ -68,17 +59,11 @@ def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:
     """A function for Python's fast calls: arguments by the kinds in `signs` (see `rbdae.kernels.entry.Entry`)."""
     lines = [f"define ptr @{name}(ptr %self, ptr %args, i64 %n) nounwind {{", "entry:"]
     lines += ["  %contextp = getelementptr i8, ptr %self, i64 16", "  %context = load ptr, ptr %contextp"]
-    lines.append(loads("context", arraytype=ARRAY_TYPE, floattype=FLOAT_TYPE, float64type=FLOAT64_TYPE))
+    lines.append(loads("context", arraytype=at.ARRAY_TYPE, floattype=at.FLOAT_TYPE, float64type=at.FLOAT64_TYPE))
     lines += [f"  %right = icmp eq i64 %n, {len(signs)}", "  br i1 %right, label %a0, label %convert"]
-    numbers, vectors = iter(("t", "c")), iter(("y", "yd"))
     given = {"t": "0.0", "c": "0.0", "y": "null", "yd": "null", "out": "null"}
-    for k, sign in enumerate(signs):
-        if sign == "t":
-            which = next(numbers)
-            lines += _float(k)
-        else:
-            which = next(vectors) if sign == "y" else "out"
-            lines += _array(k, shapes[which], writeable=which == "out")
+    for k, which in enumerate(names_of(signs)):
+        lines += _array(k, shapes[which], writeable=which == "out") if which in shapes else _float(k)
         given[which] = f"%v{k}"
     order = f", i1 %byrows{len(signs) - 1}" if signs[-1] == "M" else ""
     lines += [f"a{len(signs)}:", *_apart(signs, shapes)]
@@ -89,19 +74,18 @@ def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:
         "  %bad = icmp ne i32 %status, 0",
         "  br i1 %bad, label %plain, label %done",
         "done:",
-        loads("context", none=NONE),
+        loads("context", none=at.NONE),
     ]
     if sys.version_info < (3, 12):  # None is immortal since then
         lines += ["  %count = load i64, ptr %none", "  %more = add i64 %count, 1", "  store i64 %more, ptr %none"]
-    lines += ["  ret ptr %none", "convert:", *_python_call("convert", CONVERTING)]
-    lines += ["plain:", *_python_call("plain", PLAIN), "}"]
+    lines += ["  ret ptr %none", "convert:", *_python_call("convert", at.CONVERTING)]
+    lines += ["plain:", *_python_call("plain", at.PLAIN), "}"]
     return "\n".join(lines)
 
 
 def _python_call(name: str, place: int) -> list[str]:
-    """Return what a Python function of the context makes of the same arguments."""
     return [
-        loads("context", **{f"{name}f": place, f"{name}v": VECTORCALL}),
+        loads("context", **{f"{name}f": place, f"{name}v": at.VECTORCALL}),
         f"  %{name}r = call ptr %{name}v(ptr %{name}f, ptr %args, i64 %n, ptr null)",
         f"  ret ptr %{name}r",
     ]
@@ -114,12 +98,12 @@ def _apart(signs: str, shapes: Shapes) -> list[str]:
         f"  %begin{last} = ptrtoint ptr %v{last} to i64",
         f"  %end{last} = add i64 %begin{last}, {8 * prod(shape)}",
     ]
-    meets, names = "false", iter(("y", "yd"))
-    for k, sign in enumerate(signs[:-1]):
-        if sign == "y":
+    meets = "false"
+    for k, name in enumerate(names_of(signs[:-1])):
+        if name in shapes:
             lines += [
                 f"  %begin{k} = ptrtoint ptr %v{k} to i64",
-                f"  %end{k} = add i64 %begin{k}, {8 * shapes[next(names)][0]}",
+                f"  %end{k} = add i64 %begin{k}, {8 * shapes[name][0]}",
                 f"  %before{k} = icmp ult i64 %begin{k}, %end{last}",
                 f"  %after{k} = icmp ult i64 %begin{last}, %end{k}",
                 f"  %meet{k} = and i1 %before{k}, %after{k}",

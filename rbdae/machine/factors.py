@@ -150,8 +150,7 @@ class Factors:
         return tuple(zip(rows.tolist(), columns.tolist(), strict=True))
 
     def samples(self) -> list[Vec]:
-        """The entries at the start, whose zeros must be no pivots, and a little beside it, since they may be zero there
-        alone."""
+        """The entries at the start, whose zeros must be no pivots, and beside it, where others may not be zero."""
         t, y, yd = self._start
         rng = np.random.default_rng(5)
         rate = max(1.0, float(np.max(np.abs(yd) / (1.0 + np.abs(y)), initial=0.0)))

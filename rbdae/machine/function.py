@@ -30,31 +30,14 @@ from rbdae.machine.language.program import signature, symbol
 from rbdae.machine.language.source import source_of
 
 PROTOTYPE = ctypes.CFUNCTYPE(
-    ctypes.c_int32,
-    ctypes.c_void_p,
-    ctypes.c_double,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-    ctypes.c_double,
-    ctypes.c_void_p,
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p
 )
 """The signature of all of them, for ctypes."""
 
 (
-    SELECTION,
-    OTHERWISE,
-    ARRAY_TYPE,
-    FLOAT_TYPE,
-    FLOAT64_TYPE,
-    VECTORCALL,
-    CONVERTING,
-    PLAIN,
-    NONE,
-    INDICES,
-    NUMBERS,
-    SCRATCH,
-    FIRST_FUNCTION,
-) = range(13)
+    SELECTION, OTHERWISE, ARRAY_TYPE, FLOAT_TYPE, FLOAT64_TYPE, VECTORCALL, CONVERTING, PLAIN, NONE, INDICES,
+    NUMBERS, SCRATCH, FIRST_FUNCTION,
+) = range(13)  # fmt: skip
 """Places in a context: the selection's numbers; the C function for states where a guard does not hold; then what calls
 from Python need: the types of arrays, floats and NumPy's floats, CPython's function for calls, the Python function for
 arguments that are not just as they should be, the plain kernel, None; the tables and the memory of long graphs
@@ -121,10 +104,17 @@ Shapes = Mapping[str, tuple[int, ...]]
 """The shapes of y, yd and out."""
 
 
+def names_of(signs: str) -> list[str]:
+    """The names of arguments by their kinds: ``t`` a number, first t, then c; ``y`` an input, first y, then yd; ``o``
+    or ``M`` the output."""
+    numbers, vectors = iter(("t", "c")), iter(("y", "yd"))
+    return [next(numbers) if sign == "t" else next(vectors) if sign == "y" else "out" for sign in signs]
+
+
 def trampoline(call: Callable[..., None], signs: str, shapes: Shapes, context: int = 0) -> MachineFunction:
     """A Python function as a C function: ``call(t, y, out)``, ``call(t, y, yd, out)``, ... by the kinds of arguments in
-    `signs` (``t`` a number, ``y`` an input, ``o`` or ``M`` the output). It takes a microsecond or two. All are one C
-    function, which knows them by their context: an address that is theirs, else a number of their own."""
+    `signs` (`names_of`). It takes a microsecond or two. All are one C function, which knows them by their context: an
+    address that is theirs, else a number of their own."""
     made = _Called(call, signs, shapes)
     at = context or id(made)
     _CALLED[at] = made
@@ -136,21 +126,15 @@ class _Called:
     """A Python function behind a C function, and what it has raised."""
 
     def __init__(self, call: Callable[..., None], signs: str, shapes: Shapes) -> None:
-        self._call, self._signs, self._views = call, signs, _Views(shapes)
+        self._call, self._views, order = call, _Views(shapes), ("t", "y", "yd", "c", "out")
+        self._places = [(order.index(name), "" if name in ("t", "c") else name) for name in names_of(signs)]
         self.errors: list[BaseException] = []
 
     def status(self, t: float, y: int, yd: int, c: float, out: int) -> int:
         """The call; 0, or 1 where it has raised."""
         try:
-            numbers, vectors = iter((t, c)), iter((("y", y), ("yd", yd)))
-            arguments: list[Any] = []
-            for sign in self._signs:
-                if sign == "t":
-                    arguments.append(next(numbers))
-                else:
-                    name, at = next(vectors) if sign == "y" else ("out", out)
-                    arguments.append(self._views[name, at])
-            self._call(*arguments)
+            given: tuple[Any, ...] = (t, y, yd, c, out)
+            self._call(*[self._views[name, given[k]] if name else given[k] for k, name in self._places])
         except BaseException as error:
             self.errors.append(error)
             return 1
@@ -162,7 +146,6 @@ _CALLED: WeakValueDictionary[int, _Called] = WeakValueDictionary()
 
 @cache
 def _any_of_them() -> tuple[Any, int]:
-    """The C function of all, and its address."""
     function = PROTOTYPE(lambda context, *given: _CALLED[context].status(*given))
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
@@ -192,8 +175,7 @@ _MANY = 64
 
 @final
 class Context(np.ndarray):
-    """The array of addresses that machine code takes, its own, and what keeps them valid. It is `sound` if all numbers
-    that follow from those of a model are finite."""
+    """The array of addresses that machine code takes, and what keeps them valid; `sound` if the numbers are finite."""
 
     address: int
     sound: bool

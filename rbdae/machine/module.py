@@ -106,8 +106,7 @@ def _processor() -> tuple[str, str]:
 
 @cache
 def _made_by() -> tuple[object, ...]:
-    """The things that machine code depends on beside its text: the compiler, the processor, and how this module calls
-    them."""
+    """Dependences of machine code beside its text: the compiler, the processor, and how this module calls them."""
     import llvmlite
 
     try:
@@ -127,8 +126,7 @@ def _target(level: int) -> Any:
 
 
 _BLOCK = 100
-"""Lines of a basic block in code as it comes: LLVM takes longer than in proportion to them. Long code is there sooner,
-and runs slower."""
+"""Lines of a basic block in code as it comes: LLVM's time grows faster than in proportion to them."""
 
 
 def _in_blocks(text: str) -> str:
@@ -200,8 +198,7 @@ def _linked(code: bytes) -> Module:
 
 @cache
 def sources(*folders: Path) -> str:
-    """The digest of all files of some folders: code on disk is made again when they change, and reading them is quicker
-    than writing text for the compiler."""
+    """The digest of all files of some folders: reading them is quicker than writing text for the compiler."""
     digest = hashlib.sha256()
     for folder in folders:
         for file in sorted(folder.glob("*.py")):
@@ -265,7 +262,6 @@ def from_cache(made_of: object, write: Callable[[], Written]) -> tuple[Module, b
 
 
 def compiled(text: str | Callable[[], str], level: int = 2, *, made_of: object = None) -> Module:
-    """The machine code of an LLVM text, as `from_cache` has it; a text that takes long to write may be a function.
-    Without `made_of` it is made of the text."""
+    """The machine code of an LLVM text, or of a function that writes it; `made_of` is the text if it is not given."""
     made_of = text if made_of is None else made_of
     return from_cache((made_of, level), lambda: Written(text if isinstance(text, str) else text(), level))[0]

@@ -12,23 +12,8 @@ from typing import Any
 import numpy as np
 
 from rbdae import _check
-from rbdae.machine.entries import (
-    ALIGNED,
-    BYTE_ORDER,
-    CONTENT,
-    CONTIGUOUS,
-    DIMENSIONS,
-    DOUBLE,
-    DTYPE,
-    FLAGS,
-    LENGTHS,
-    NATIVE,
-    NUMBER,
-    STRIDES,
-    TYPE,
-    WRITEABLE,
-)
-from rbdae.machine.function import CONVERTING, PLAIN, Context, Shapes
+from rbdae.machine import entries
+from rbdae.machine.function import CONVERTING, PLAIN, Context, Shapes, names_of
 
 _FASTCALL = 0x0080
 _NEW = ctypes.pythonapi.PyCFunction_NewEx
@@ -56,18 +41,18 @@ def supported() -> bool:
     if object.__basicsize__ != 16 or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
     one, many, kind = id(number), id(array), id(array.dtype)
-    wanted = CONTIGUOUS | ALIGNED | WRITEABLE
+    wanted = entries.CONTIGUOUS | entries.ALIGNED | entries.WRITEABLE
     return bool(
-        at(one + CONTENT, "d") == at(id(np.float64(number)) + CONTENT, "d") == number
-        and at(one + TYPE, "P") == id(float)
-        and at(many + CONTENT, "P") == array.ctypes.data
-        and at(many + DIMENSIONS, "i") == 2
-        and at(many + DTYPE, "P") == kind
-        and at(many + FLAGS, "i") & wanted == wanted
-        and at(kind + BYTE_ORDER, "B") == NATIVE
-        and at(kind + NUMBER, "i") == DOUBLE
-        and at(at(many + STRIDES, "P"), "q") == array.strides[0]
-        and at(at(many + LENGTHS, "P"), "q") == array.shape[0]
+        at(one + entries.CONTENT, "d") == at(id(np.float64(number)) + entries.CONTENT, "d") == number
+        and at(one + entries.TYPE, "P") == id(float)
+        and at(many + entries.CONTENT, "P") == array.ctypes.data
+        and at(many + entries.DIMENSIONS, "i") == 2
+        and at(many + entries.DTYPE, "P") == kind
+        and at(many + entries.FLAGS, "i") & wanted == wanted
+        and at(kind + entries.BYTE_ORDER, "B") == entries.NATIVE
+        and at(kind + entries.NUMBER, "i") == entries.DOUBLE
+        and at(at(many + entries.STRIDES, "P"), "q") == array.strides[0]
+        and at(at(many + entries.LENGTHS, "P"), "q") == array.shape[0]
     )
 
 
@@ -99,10 +84,9 @@ def as_expected(name: str, signs: str, shapes: Shapes, arguments: tuple[Any, ...
     """Arguments as machine code reads them; refuses those that it could not read."""
     if len(arguments) != len(signs):
         raise TypeError(f"{name} takes {len(signs)} arguments, got {len(arguments)}")
-    vectors = iter(("y", "yd"))
     found: list[Any] = [
-        _number(name, value) if sign == "t" else _array(name, next(vectors) if sign == "y" else "out", shapes, value)
-        for sign, value in zip(signs, arguments, strict=True)
+        _array(name, which, shapes, value) if which in shapes else _number(name, value)
+        for which, value in zip(names_of(signs), arguments, strict=True)
     ]
     out = found[-1]
     for k, sign in enumerate(signs[:-1]):

@@ -33,8 +33,7 @@ def tables_of(system: System) -> Tables:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:
-    """The structure of such a Jacobian (`tables_of`): `head` and `tables` of `rbdae.machine.loops.blocks`, and how many
-    numbers of memory there are."""
+    """The structure of such a Jacobian: `head`, `tables` of `rbdae.machine.loops.blocks`, and the size of memory."""
 
     head: Ints
     tables: Ints

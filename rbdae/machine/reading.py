@@ -31,8 +31,7 @@ def slices(m: int, width: int) -> Iterator[slice]:
 
 @cache
 def _native(function: Callable[..., Any]) -> Callable[..., Any]:
-    """One of the functions by its source. It keeps the interpreter's lock: kernels share the memory of their problem,
-    and a reader may run in any thread."""
+    """A native function by its source. It keeps the interpreter's lock: a reader may run in any thread."""
     (found,) = callables(Program((function,)), made_of=(), prototype=ctypes.PYFUNCTYPE)
     native: Callable[..., Any] = found
     return native

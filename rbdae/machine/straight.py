@@ -117,7 +117,8 @@ class Part:
         """The conditions so far, and that one falls as it should."""
         test, out = self._tests.get(k), f"%g{k}"
         if test is None:
-            self.lines += agreement(out, self.name(k), wanted, holds)
+            fell = f"{out}x = fcmp {'one' if wanted else 'oeq'} double {self.name(k)}, 0.0"
+            self.lines += [fell, f"{out} = and i1 {holds}, {out}x"]
         elif wanted:
             self.lines.append(f"{out} = and i1 {holds}, {test}")
         else:
@@ -174,8 +175,7 @@ class Part:
 
 
 def called(name: str, number: int, n_in: int, values: Sequence[str], results: Sequence[str]) -> list[str]:
-    """The lines that call a function of the user, by its number: the time and other values to memory, and the results
-    from memory. `name` is that of the memory."""
+    """The lines that call a user's function by its number, through memory of this `name`: (time, values) to results."""
     time, *others = values
     lines = [
         f"{name}.p = getelementptr ptr, ptr %context, i64 {FIRST_FUNCTION + number}",
@@ -214,12 +214,6 @@ def instruction(kind: str, target: str, names: Sequence[str], width: int = 1) ->
 
 def _compared(kind: str, names: Sequence[str], width: int = 1) -> str:
     return f"fcmp {COMPARISONS[kind]} {register(width)} {names[0]}, {names[1]}"
-
-
-def agreement(target: str, condition: str, wanted: bool, holds: str) -> list[str]:
-    """The lines that join a condition, a number that should be 1 where `wanted`, to others."""
-    test = "one" if wanted else "oeq"
-    return [f"{target}x = fcmp {test} double {condition}, 0.0", f"{target} = and i1 {holds}, {target}x"]
 
 
 def _expression(kind: str, names: Sequence[str], width: int) -> str:

@@ -214,8 +214,7 @@ def to_rotation_vector(q: ArrayLike) -> Vec:
 
 
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Vec:
-    """(cos(phi / 2), n sin(phi / 2)), (..., 4), of an axis (..., 3), not zero, and an angle (...), rad; [GR95] (194),
-    (223)."""
+    """(cos(phi / 2), n sin(phi / 2)), (..., 4), of an axis (..., 3) and an angle (...), rad; [GR95] (194), (223)."""
     owner = "from_axis_angle"
     n, phi = checks.axes(owner, "axis", axis), checks.numbers(owner, "angle", angle)
     checks.together(owner, axis=(n, 1), angle=(phi, 0))

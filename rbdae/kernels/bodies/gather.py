@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.memory import algebraic, bodies, force_state_rates, force_states, head, multipliers, states
 
 
 def moving(m: Memory) -> Iterator[tuple[Any, Any]]:
     """The records and the working memory of the bodies that move."""
-    return zip(bodies(m)[:-1], states(m)[:-1], strict=True)
+    return zip(m.bodies[:-1], m.states[:-1], strict=True)
 
 
 def write_body(o: Any, x: Array, w: Array, out: Array, i: int) -> None:
@@ -28,7 +27,7 @@ def write_body(o: Any, x: Array, w: Array, out: Array, i: int) -> None:
 
 def clear_forces(m: Memory) -> None:
     """No natural forces, not even weights."""
-    for s in states(m):
+    for s in m.states:
         s.fx[:] = 0.0
         s.fd[:] = 0.0
 
@@ -41,11 +40,9 @@ def gather_positions(m: Memory, y: Array) -> None:
 
 
 def gather_velocities(m: Memory, y: Array, offset: int) -> None:
-    """Velocities (or momenta) of all bodies from y[offset:offset + nv]. Spatial angular velocities are in the place of
-    momenta."""
-    h = head(m)
+    """Velocities, or momenta, of all bodies from y[offset:offset + nv]; spatial omega is in the place of momenta."""
     for o, s in moving(m):
-        _read(o, y, offset, s.px if h.momenta == 1 else s.xd, s.p if h.chained == 1 else s.w)
+        _read(o, y, offset, s.px if m.head.momenta == 1 else s.xd, s.p if m.head.chained == 1 else s.w)
 
 
 def gather_material(m: Memory, v: Array) -> None:
@@ -56,9 +53,8 @@ def gather_material(m: Memory, v: Array) -> None:
 
 def gather_accelerations(m: Memory, yd: Array, offset: int) -> None:
     """Accelerations (or rates of the momenta) of all bodies from yd[offset:offset + nv]."""
-    h = head(m)
     for o, s in moving(m):
-        _read(o, yd, offset, s.pxd if h.momenta == 1 else s.xdd, s.pd if h.chained == 1 else s.wd)
+        _read(o, yd, offset, s.pxd if m.head.momenta == 1 else s.xdd, s.pd if m.head.chained == 1 else s.wd)
 
 
 def _read(o: Any, y: Array, offset: int, x: Array, w: Array) -> None:
@@ -75,8 +71,8 @@ def clear_accelerations(m: Memory) -> None:
 
 def gather_multipliers(m: Memory, y: Array, offset: int) -> None:
     """The multipliers from y[offset:offset + nla]."""
-    n = head(m).n_la
-    multipliers(m)[:n] = y[offset : offset + n]
+    n = m.head.n_la
+    m.multipliers[:n] = y[offset : offset + n]
 
 
 def collect_velocities(m: Memory, out: Array) -> None:
@@ -90,20 +86,19 @@ def collect_velocities(m: Memory, out: Array) -> None:
 
 def gather_force_states(m: Memory, y: Array) -> None:
     """s of all forces from y."""
-    h = head(m)
-    force_states(m)[: h.n_states] = y[h.states_at : h.states_at + h.n_states]
+    h = m.head
+    m.force_states[: h.n_states] = y[h.states_at : h.states_at + h.n_states]
 
 
 def collect_state_rates(m: Memory, out: Array) -> None:
     """sdot in its rows of out. Follows `applied_forces`."""
-    h = head(m)
-    out[h.states_at : h.states_at + h.n_states] = force_state_rates(m)[: h.n_states]
+    h = m.head
+    out[h.states_at : h.states_at + h.n_states] = m.force_state_rates[: h.n_states]
 
 
 def states_residual(m: Memory, yd: Array, out: Array) -> None:
     """sdot - f in its rows of out, of algebraic unknowns -f. Follows `applied_forces`."""
-    h = head(m)
-    rates = force_state_rates(m)
+    h = m.head
     for i in range(h.n_states):
-        given = 0.0 if algebraic(m)[i] == 1 else yd[h.states_at + i]
-        out[h.states_at + i] = given - rates[i]
+        given = 0.0 if m.algebraic[i] == 1 else yd[h.states_at + i]
+        out[h.states_at + i] = given - m.force_state_rates[i]

@@ -25,7 +25,6 @@ from rbdae.kernels.bodies.velocities import (
     natural_velocity,
     velocity_of_momentum,
 )
-from rbdae.kernels.memory import head, references, states
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, SPATIAL_VELOCITIES
 from rbdae.rotations.chart import numbered
 from rbdae.rotations.vectors import frame, reciprocal, stacked
@@ -33,10 +32,10 @@ from rbdae.rotations.vectors import frame, reciprocal, stacked
 
 def place(m: Memory) -> None:
     """Natural positions of all bodies, R = R_ref R(a). Reads a; writes d; the natural forces become the weight."""
-    chart = numbered(head(m).chart)
-    for b, s in enumerate(states(m)[:-1]):
+    chart = numbered(m.head.chart)
+    for b, s in enumerate(m.states[:-1]):
         R = chart.rotation(s.a[: chart.n])
-        s.d[:] = stacked(references(m)[b] @ R if head(m).referenced == 1 else R)
+        s.d[:] = stacked(m.references[b] @ R if m.head.referenced == 1 else R)
     weigh(m)
 
 
@@ -50,7 +49,7 @@ def weigh(m: Memory) -> None:
 def move(m: Memory) -> None:
     """Natural velocities of all bodies; of momenta first w = dH/dp, [BS09] (39). Reads a, d and w, or px and p;
     writes dd, with momenta xd and w, too, with spatial velocities w."""
-    h = head(m)
+    h = m.head
     for o, s in moving(m):
         if h.spatial == SPATIAL_VELOCITIES:
             s.w[:3] = frame(s.d).T @ s.p[:3]
@@ -63,7 +62,7 @@ def move(m: Memory) -> None:
 def accelerate(m: Memory) -> None:
     """Natural accelerations of all bodies. Reads a, d, dd and the rates of the velocities, wd, or of the momenta,
     pxd and pd; writes ddd, with momenta xdd and wd, too, with spatial velocities wd."""
-    h = head(m)
+    h = m.head
     material_rates(m)
     for o, s in moving(m):
         if h.momenta == 1:
@@ -74,8 +73,8 @@ def accelerate(m: Memory) -> None:
 
 def material_rates(m: Memory) -> None:
     """wdot of spatial velocities."""
-    if head(m).spatial == SPATIAL_VELOCITIES:
-        for s in states(m)[:-1]:
+    if m.head.spatial == SPATIAL_VELOCITIES:
+        for s in m.states[:-1]:
             s.wd[:3] = frame(s.d).T @ s.pd[:3]
 
 
@@ -86,7 +85,7 @@ def to_spatial(s: Any, w: Array) -> Array:
 
 def velocity_basis(m: Memory) -> None:
     """B = d(ddot)/dw, if there are joints. Reads a and d."""
-    h = head(m)
+    h = m.head
     if h.kind != DIRECTOR_RATE and h.n_primitives > 0:
         for o, s in moving(m):
             s.B[:, : o.nr] = basis(h.kind, s)
@@ -100,12 +99,12 @@ def kinematics_rate(m: Memory, out: Array) -> None:
 
 def kinematics_residual(m: Memory, yd: Array, out: Array) -> None:
     """out[:nq] = qdot - v, or adot - K(a) Omega for the rotations of the angular kind."""
-    n = head(m).n_q
+    n = m.head.n_q
     kinematics_rate(m, out)
     out[:n] = yd[:n] - out[:n]
 
 
 def parameter_rates(m: Memory, s: Any) -> Array:
     """adot of one body. Reads w."""
-    chart = numbered(head(m).chart)
-    return chart.rate(s.a[: chart.n], s.w[:3]) if head(m).kind == ANGULAR else s.w[: chart.n]
+    chart = numbered(m.head.chart)
+    return chart.rate(s.a[: chart.n], s.w[:3]) if m.head.kind == ANGULAR else s.w[: chart.n]

@@ -33,7 +33,6 @@ import numpy as np
 
 from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory, select, sqrt
-from rbdae.kernels.memory import bodies, head, states
 from rbdae.rotations.coefficients import ALPHA
 from rbdae.rotations.vectors import axial, product, skew
 
@@ -103,8 +102,8 @@ class Rodrigues:
     """Whether forces of joints belong to the start of the step, not to its middle."""
 
     def __init__(self, m: Memory, b: int, h: Any) -> None:
-        s = states(m)[b]
-        self.o, self.h, self.momenta = bodies(m)[b], h, head(m).momenta == 1
+        s = m.states[b]
+        self.o, self.h, self.momenta = m.bodies[b], h, m.head.momenta == 1
         self.a, self.R0, self.z0 = s.a[:4].copy(), s.d.reshape(3, 3).T.copy(), np.vstack([s.x, s.d.reshape(3, 3)])
         self.dx0, self.P0 = np.zeros(3, dtype=object), s.px.copy()
         if self.o.nt == 3:

@@ -46,7 +46,6 @@ import numpy as np
 from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory, arctan2, atan, select, sqrt
 from rbdae.kernels.forces.elements import Along, ByFunction, Force, all_forces, forms, turns
-from rbdae.kernels.memory import force_states
 from rbdae.kernels.records import ANGLE, POINT, ROOT
 from rbdae.rotations.vectors import reciprocal
 
@@ -100,7 +99,7 @@ class AlongInStep(Along):
         mean = kappa * X * 0.5
         if self.e.winding == 1:
             start = arctan2(s - ds, c - dc)
-            mean = start + turns(start, force_states(self.m)[self.e.state]) + mean
+            mean = start + turns(start, self.m.force_states[self.e.state]) + mean
         return np.array([mean]), np.array([[kappa * c, -kappa * s]])
 
     @property

@@ -49,8 +49,7 @@ class Momenta(Paper):
         return 1.0
 
     def mean(self) -> Array:
-        """What the average of momenta gives, by the change of the angular velocity: an error of the inverse of J does
-        not add up."""
+        """The average of momenta, by the change of the angular velocity: an error of J^-1 does not add up."""
         V, n = self.half(), 2.0 - self.e0
         h1 = V @ (self.o.inertia @ (self.b / n) * 2.0 - V @ self.c / n) / n
         return self.om + self.o.inertia_inverse @ ((h1 - self.c) * 0.5)

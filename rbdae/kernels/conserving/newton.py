@@ -15,16 +15,10 @@ from rbdae.graph.derivatives import tangents
 from rbdae.graph.elimination import eliminate, substitute
 from rbdae.graph.functions import Array, Memory
 from rbdae.graph.pivots import with_pivots
-from rbdae.kernels.memory import newton_order
 from rbdae.rotations.vectors import reciprocal
 
 Slopes: TypeAlias = "list[tuple[Any, dict[int, Any]]]"
 """Numbers with their derivatives, by the places of unknowns."""
-
-
-def units(unknowns: Array) -> Slopes:
-    """The unknowns with their derivatives."""
-    return [(x, {j: 1.0}) for j, x in enumerate(unknowns)]
 
 
 def tangent(m: Memory, rows: Array, slopes: Slopes, through: Array = ()) -> dict[tuple[int, int], int]:
@@ -60,7 +54,7 @@ def correction(m: Memory, rows: Array, slopes: Slopes, right: Array, through: Ar
     """The solution c of A c = right with the `tangent` A; 0 for unknowns of dropped rows."""
     recorder, graph, n = m.recorder, m.recorder.graph, len(rows)
     entries = tangent(m, rows, slopes, through)
-    order = newton_order(m).tolist()
+    order = m.newton_order.tolist()
     if len(order) == n == 3:  # of a body alone: one division is on the way to the result, not three
         A = [[recorder.result(entries[i, j]) if (i, j) in entries else 0.0 for j in range(n)] for i in range(n)]
         return reciprocal(np.array(A)).T @ right

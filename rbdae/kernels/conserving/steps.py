@@ -29,31 +29,25 @@ from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.conserving.bodies import Rodrigues
 from rbdae.kernels.conserving.directors import Directors
 from rbdae.kernels.conserving.forces import AlongInStep, forces_in_step, work_of
-from rbdae.kernels.conserving.newton import Slopes, correction, units
+from rbdae.kernels.conserving.newton import Slopes, correction
 from rbdae.kernels.constraints.drives import set_between, set_time
-from rbdae.kernels.constraints.primitives import (
-    mean_gradients,
-    primitive_forces,
-    primitive_residual,
-    primitive_vectors,
-)
+from rbdae.kernels.constraints.primitives import mean_gradients, primitive_forces, primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.rows import dropped_residual
-from rbdae.kernels.memory import drives, elements, head, multipliers, newton_order, primitives, states
+from rbdae.kernels.entry import entry
 from rbdae.kernels.projection import onto_joints
 from rbdae.kernels.records import DIRECTOR_RATE
 
 NOISE = 1e-10
-"""Increments below this, squared and relative to the size of the system, count as that: what positions lose to
-round-off is no reason to iterate."""
+"""Squared increments below this part of the system's size count as that: round-off is no reason to iterate."""
 
 
 def bodies_of(m: Memory, y: Array, h: Any, kind: type[Rodrigues]) -> list[Rodrigues]:
     """The bodies at the start of a step."""
     gather_positions(m, y)
     place(m)
-    gather_velocities(m, y, head(m).n_q)
-    kind = Directors if head(m).kind == DIRECTOR_RATE else kind
-    return [kind(m, b, h) for b in range(head(m).n_bodies)]
+    gather_velocities(m, y, m.head.n_q)
+    kind = Directors if m.head.kind == DIRECTOR_RATE else kind
+    return [kind(m, b, h) for b in range(m.head.n_bodies)]
 
 
 def places(bodies: list[Rodrigues]) -> list[slice]:
@@ -64,7 +58,7 @@ def places(bodies: list[Rodrigues]) -> list[slice]:
 
 def put(m: Memory, z: list[Array], rates: list[Array] | None = None) -> None:
     """Natural coordinates (4, 3) of the bodies, and perhaps their rates, to the working memory."""
-    for s, at, rate in zip(states(m)[:-1], z, rates or z, strict=True):
+    for s, at, rate in zip(m.states[:-1], z, rates or z, strict=True):
         s.x[:], s.d[:], s.xd[:], s.dd[:] = at[0], at[1:].ravel(), rate[0], rate[1:].ravel()
 
 
@@ -84,8 +78,8 @@ class Step:
         self.own = places(self.bodies)
         for body, own in zip(self.bodies, self.own, strict=True):
             body.take(u[own])
-        n = head(m).n_body_unknowns
-        self.u, self.mu = u[: n + head(m).n_rows], u[n : n + head(m).n_rows]
+        n = m.head.n_body_unknowns
+        self.u, self.mu = u[: n + m.head.n_rows], u[n : n + m.head.n_rows]
         self.start, self.d = [body.z0 for body in self.bodies], [body.d for body in self.bodies]
         self.z = [z + d for z, d in zip(self.start, self.d, strict=True)]
         self.end = [z + d for z, d in zip(self.z, self.d, strict=True)]
@@ -119,14 +113,13 @@ class Step:
 
     def slopes(self) -> Slopes:
         """The unknowns with their derivatives, and the numbers of bodies that have theirs."""
-        known = units(self.u)
+        known: Slopes = [(x, {j: 1.0}) for j, x in enumerate(self.u)]
         for body, own in zip(self.bodies, self.own, strict=True):
             known += [(x, {own.stop - 3 + k: slope[k] for k in range(3)}) for x, slope in body.slopes]
         return known
 
     def sums(self, balances: list[Array], c: Array) -> list[Any]:
-        """The squares of a correction c of the unknowns of the bodies, of what the balances lacked before it, and of
-        the increments."""
+        """The squares of a correction c of the bodies' unknowns, of what balances lacked before, of the increments."""
         change, lacking, size = 0.0, 0.0, 0.0
         for body, own, rows, z in zip(self.bodies, self.own, balances, self.at_joints, strict=True):
             change += body.weights @ (c[own] * c[own])
@@ -145,15 +138,15 @@ class Step:
 
 def _of_bodies(m: Memory, x: str, d: str) -> list[Array]:
     """Natural coordinates ``"x", "d"`` of the bodies, or forces ``"fx", "fd"``, (4, 3)."""
-    return [np.vstack([getattr(s, x), getattr(s, d).reshape(3, 3)]) for s in states(m)[:-1]]
+    return [np.vstack([getattr(s, x), getattr(s, d).reshape(3, 3)]) for s in m.states[:-1]]
 
 
 def joint_rows(m: Memory, level: int) -> Array:
     """g, or gdot, of all joints, 0 in dropped rows."""
-    out = np.zeros(head(m).n_rows, dtype=object)
+    out = np.zeros(m.head.n_rows, dtype=object)
     primitive_vectors(m, level)
-    primitive_residual(m, out, -head(m).n_internal, level)
-    dropped_residual(m, out, -head(m).n_internal)
+    primitive_residual(m, out, -m.head.n_internal, level)
+    dropped_residual(m, out, -m.head.n_internal)
     return out
 
 
@@ -165,8 +158,8 @@ def joint_forces(m: Memory, z: list[Array], mu: Array, halves: list[Array] | Non
     primitive_vectors(m, 0)
     if halves is not None:
         mean_gradients(m)
-    n = head(m).n_internal
-    multipliers(m)[n : n + len(mu)] = mu
+    n = m.head.n_internal
+    m.multipliers[n : n + len(mu)] = mu
     primitive_forces(m)
     return _of_bodies(m, "fx", "fd")
 
@@ -179,7 +172,7 @@ def newton(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: type
     balances, torques = step.balances()
     rows = np.concatenate([*balances, step.joint_rows()])
     c = correction(m, rows, step.slopes(), -rows, torques)
-    kept = newton_order(m)
+    kept = m.newton_order
     out[kept] = u[kept] + c[kept]
     out[len(rows)] = relative(*step.sums(balances, c))
 
@@ -189,8 +182,9 @@ def relative(change: Any, lacking: Any, size: Any) -> Any:
     return sqrt(maximum(change, lacking) / (size + 1e-300))
 
 
-def predict(m: Memory, t: Any, y: Array, h: Any, out: Array) -> None:
-    """The unknowns of a motion with constant velocities and without forces in the joints."""
+@entry("ityyto")
+def predict(m: Memory, t: Any, y: Array, yd: Array, h: Any, out: Array) -> None:
+    """The unknowns of a motion with constant velocities and without forces in the joints; yd is not read."""
     found = bodies_of(m, y, h, Rodrigues)
     for body, own in zip(found, places(found), strict=True):
         out[own] = [*body.dx0[: body.o.nt], *body.om]
@@ -202,7 +196,7 @@ def advance(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: typ
     Between the ends the velocities v and Om are linear in time, and dx and b their integrals.
     """
     step = Step(m, t, y, h, u, kind)
-    r = u[head(m).n_body_unknowns + head(m).n_rows]
+    r = u[m.head.n_body_unknowns + m.head.n_rows]
     if kind.at_start:
         _finish(step)
     write_bodies(step, r, out)
@@ -212,7 +206,7 @@ def advance(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: typ
 def write_bodies(step: Step, r: Any, out: Array) -> None:
     """The bodies at t + r h to a state."""
     for body in step.bodies:
-        q, v = body.o.iq, head(step.m).n_q + body.o.iv
+        q, v = body.o.iq, step.m.head.n_q + body.o.iv
         parts = zip(body.position(r), body.end(r), strict=True)
         for at, (translation, rotation) in zip((q, v), parts, strict=True):
             write_body(body.o, translation, rotation, out, at)
@@ -225,7 +219,7 @@ def _finish(step: Any) -> None:
         body.take_momenta(body.finish(weight, forces, body.torque(forces)))
     if not len(step.mu):
         return
-    y = np.zeros(head(m).n_q + head(m).n_v, dtype=object)
+    y = np.zeros(m.head.n_q + m.head.n_v, dtype=object)
     write_bodies(step, 1.0, y)
     change = onto_joints(m, step.t + step.h, y)
     for body in step.bodies:
@@ -235,7 +229,7 @@ def _finish(step: Any) -> None:
 def _advance_windings(step: Step, out: Array) -> None:
     """The windings at the positions of out, within or at the end of the step: phi0 and the increment from there."""
     m = step.m
-    if not any(e.winding == 1 for e in elements(m)):
+    if not any(e.winding == 1 for e in m.elements):
         return
     gather_positions(m, out)
     place(m)
@@ -243,7 +237,7 @@ def _advance_windings(step: Step, out: Array) -> None:
     put(m, [before + half for before, half in zip(step.start, d, strict=True)], [half * (2.0 / step.h) for half in d])
     for force in forces_in_step(m, step.h, [*d, np.zeros((4, 3))]):
         if isinstance(force, AlongInStep) and force.e.winding == 1:
-            out[head(m).states_at + force.first_state] = force.at_end
+            out[m.head.states_at + force.first_state] = force.at_end
 
 
 def work(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: type[Rodrigues]) -> None:
@@ -255,7 +249,7 @@ def work(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: type[R
     done = sum((work_of(force, h) for force in forces_in_step(m, h, halves)), 0.0 * h)
     put(m, step.z, step.d)
     along = joint_rows(m, 1)
-    for p in (primitives(m)[e.primitive] for e in drives(m)):
-        own = slice(p.row - head(m).n_internal, p.row - head(m).n_internal + p.n)
+    for p in (m.primitives[e.primitive] for e in m.drives):
+        own = slice(p.row - m.head.n_internal, p.row - m.head.n_internal + p.n)
         done -= step.mu[own] @ along[own] * (4.0 / (h * h))
     out[0] = done

@@ -12,38 +12,34 @@ from typing import Any
 import numpy as np
 
 from rbdae.graph.functions import Array, Memory, cos, sin
-from rbdae.kernels.memory import drives, head, inputs, primitives
 from rbdae.kernels.user_functions import call_user_function
 
-OFFSET = 0
-LENGTH = 1
-ANGLE = 2
+OFFSET, LENGTH, ANGLE = range(3)
 
 
 def set_time(m: Memory, t: float) -> None:
-    """The time, and the values of all drives at it: coefficients and right-hand sides of their primitives, with two
-    rates."""
-    head(m).time = t
-    for i, e in enumerate(drives(m)):
-        drive(primitives(m)[e.primitive], e, drive_values(m, i, t))
+    """The time, and the values of all drives at it with two rates: coefficients and offsets of their primitives."""
+    m.head.time = t
+    for i, e in enumerate(m.drives):
+        drive(m.primitives[e.primitive], e, drive_values(m, i, t))
 
 
 def set_between(m: Memory, t: Any, h: Any) -> None:
     """The means of the values at t and t + h of all drives, without rates, at the time between."""
-    head(m).time = t + h * 0.5
-    for i, e in enumerate(drives(m)):
+    m.head.time = t + h * 0.5
+    for i, e in enumerate(m.drives):
         values = [drive_values(m, i, end)[0] + 0.0 for end in (t, t + h)]
         e.value[:] = 0.0
         e.value[0] = (values[0] + values[1]) * 0.5
-        drive(primitives(m)[e.primitive], e, e.value)
+        drive(m.primitives[e.primitive], e, e.value)
 
 
 def drive_values(m: Memory, i: int, t: float) -> Array:
     """s, s', s'' of one drive at a time, under the inputs that its law takes."""
-    e = drives(m)[i]
+    e = m.drives[i]
     e.value[:] = 0.0  # what a law leaves out is not what it has written before
     n = e.n_inputs
-    e.read[:n] = inputs(m)[e.input[:n]]
+    e.read[:n] = m.inputs[e.input[:n]]
     call_user_function(e.law, t, e.read, e.value)
     return e.value
 

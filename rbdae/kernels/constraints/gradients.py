@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.memory import bodies, head, primitives, rows, states
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.rotations.directors import DIRECTORS
 
@@ -17,17 +16,16 @@ from rbdae.rotations.directors import DIRECTORS
 def moving_sides(m: Memory, p: Array) -> Iterator[tuple[int, int, Any]]:
     """Side, number and record of the bodies of a primitive that are not fixed."""
     for side, b in enumerate(p.body):
-        if bodies(m)[b].fixed == 0:
-            yield side, b, bodies(m)[b]
+        if m.bodies[b].fixed == 0:
+            yield side, b, m.bodies[b]
 
 
 def gradients(m: Memory, *, dropped: bool = False) -> None:
-    """Gx and Gw: G with respect to (xdot, w) of both bodies of each primitive, zero in dropped rows unless those are
-    asked for. Reads P, Q and B of the bodies."""
-    for p, r in zip(primitives(m), rows(m), strict=True):
+    """Gx and Gw of both sides of each primitive, 0 in dropped rows unless `dropped`. Reads P, Q and the B of bodies."""
+    for p, r in zip(m.primitives, m.rows, strict=True):
         keep = np.array(p.keep[: p.n])[:, None]
         for side, b, o in moving_sides(m, p):
-            D = np.eye(9) if head(m).kind == DIRECTOR_RATE else states(m)[b].B[:, : o.nr]
+            D = np.eye(9) if m.head.kind == DIRECTOR_RATE else m.states[b].B[:, : o.nr]
             for out, G in zip((r.Gx, r.Gw), gradient(p, r, side, D), strict=True):
                 out[side, : p.n, : G.shape[1]] = G if dropped else G * keep
 
@@ -35,9 +33,9 @@ def gradients(m: Memory, *, dropped: bool = False) -> None:
 def twist_gradients(m: Memory) -> None:
     """G with respect to (xdot, Omega), whatever the velocities of the formulation are, dropped rows included. Reads P,
     Q and the directors; writes as `gradients` does."""
-    for p, r in zip(primitives(m), rows(m), strict=True):
+    for p, r in zip(m.primitives, m.rows, strict=True):
         for side, b, _ in moving_sides(m, p):
-            found = gradient(p, r, side, DIRECTORS.kinematics(states(m)[b].d))
+            found = gradient(p, r, side, DIRECTORS.kinematics(m.states[b].d))
             for out, G in zip((r.Gx, r.Gw), found, strict=True):
                 out[side, : p.n, : G.shape[1]] = G
 

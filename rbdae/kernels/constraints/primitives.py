@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.memory import multipliers, primitives, rows, states
 from rbdae.kernels.user_functions import call_user_function, user_function
 
 FLOOR = 1e-20
@@ -27,13 +26,12 @@ FLOOR = 1e-20
 def natural(m: Memory, p: Array, order: int) -> Array:
     """Z of the bodies of a primitive (order 0), its first or its second rate."""
     names = (("x", "d"), ("xd", "dd"), ("xdd", "ddd"))[order]
-    return np.concatenate([getattr(states(m)[b], name) for b in p.body for name in names]).reshape(8, 3)
+    return np.concatenate([getattr(m.states[b], name) for b in p.body for name in names]).reshape(8, 3)
 
 
 def primitive_vectors(m: Memory, order: int) -> None:
-    """P and Q of all primitives, with their rates up to the order (0, 1, 2). Reads the natural coordinates up to
-    this order."""
-    for p, r in zip(primitives(m), rows(m), strict=True):
+    """P and Q of all primitives with rates up to the order (0, 1, 2). Reads the natural coordinates up to it."""
+    for p, r in zip(m.primitives, m.rows, strict=True):
         Z, *rates = (natural(m, p, k) for k in range(order + 1))
         if p.law != 0:
             r.P[: order + 1], r.F[:] = _combined(p, Z, *rates)
@@ -85,7 +83,7 @@ def _law(p: Array, order: int, q: Array) -> Array:
 def mean_gradients(m: Memory) -> None:
     """The gradients of combinations in a step, of which the natural coordinates are the means and their rates half of
     the increments: G dZ is the increment of g, by [Gon96] on q. Follows `primitive_vectors`."""
-    for p, r in zip(primitives(m), rows(m), strict=True):
+    for p, r in zip(m.primitives, m.rows, strict=True):
         if p.law == 0:
             continue
         A, B, q, J = _parts(p, natural(m, p, 0))
@@ -98,7 +96,7 @@ def mean_gradients(m: Memory) -> None:
 
 def partial_rates(m: Memory, out: Array, row: int, scale: float) -> None:
     """out[row:] += scale times the rate of g at rest, which is g_I of the joints. Reads Q."""
-    for p, r in zip(primitives(m), rows(m), strict=True):
+    for p, r in zip(m.primitives, m.rows, strict=True):
         at = row + p.row
         out[at : at + p.n] -= p.offset_rate[: p.n] * scale
         if p.moving == 1:
@@ -106,9 +104,8 @@ def partial_rates(m: Memory, out: Array, row: int, scale: float) -> None:
 
 
 def primitive_residual(m: Memory, out: Array, row: int, level: int) -> None:
-    """The joint constraints at the level of positions (0), velocities (1) or accelerations (2). Reads P, Q with
-    their rates up to the level."""
-    for p, r in zip(primitives(m), rows(m), strict=True):
+    """The joint constraints of positions (0), velocities (1), accelerations (2). Reads P, Q with rates up to it."""
+    for p, r in zip(m.primitives, m.rows, strict=True):
         at = row + p.row
         offset = (p.offset, p.offset_rate, p.offset_acceleration)[level]
         if p.law != 0:
@@ -134,12 +131,10 @@ def gradient_times(p: Array, r: Array, la: Array) -> Array:
 
 
 def primitive_forces(m: Memory) -> None:
-    """Add the constraint forces -G^T la of the joints to the natural forces, without those of dropped rows. Reads the
-    multipliers, P and Q."""
-    S = states(m)
-    la = multipliers(m)
-    for p, r in zip(primitives(m), rows(m), strict=True):
-        of_joint = gradient_times(p, r, la[p.row : p.row + p.n] * np.array(p.keep[: p.n]))
+    """Add -G^T la of the joints to the natural forces, without dropped rows. Reads the multipliers, P and Q."""
+    S = m.states
+    for p, r in zip(m.primitives, m.rows, strict=True):
+        of_joint = gradient_times(p, r, m.multipliers[p.row : p.row + p.n] * np.array(p.keep[: p.n]))
         for b, f in zip(p.body, of_joint, strict=True):
             S[b].fx[:] = S[b].fx - f[:3]
             S[b].fd[:] = S[b].fd - f[3:]

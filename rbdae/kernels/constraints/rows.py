@@ -14,7 +14,6 @@ from rbdae.kernels.bodies.gather import moving
 from rbdae.kernels.bodies.internal_constraints import gradient, internal_residual
 from rbdae.kernels.bodies.velocities import pulled_back
 from rbdae.kernels.constraints.primitives import gradient_times, primitive_residual
-from rbdae.kernels.memory import formulation_parameters, head, primitives, rows
 from rbdae.kernels.records import ANGULAR
 from rbdae.rotations.chart import numbered
 
@@ -22,11 +21,11 @@ from rbdae.rotations.chart import numbered
 def constraint_rows(m: Memory, out: Array, row: int, level: int, la: Array | float = 0.0) -> None:
     """out[row:row + nla] = the constraints at one level, at level 2 with Baumgarte's terms; in dropped rows their
     multipliers, of all constraints in la, or 0. Reads the vectors of the primitives up to this level."""
-    h = head(m)
+    h = m.head
     internal_residual(m, out, row, level)
     primitive_residual(m, out, row, level)
     if level == 2 and h.stabilised == 1:
-        alpha, beta = formulation_parameters(m)[:2]
+        alpha, beta = m.formulation_parameters[:2]
         for lower, factor in ((0, beta * beta), (1, 2.0 * alpha)):
             g = np.zeros(h.n_la, dtype=out.dtype)
             internal_residual(m, g, 0, lower)
@@ -37,7 +36,7 @@ def constraint_rows(m: Memory, out: Array, row: int, level: int, la: Array | flo
 
 def dropped_residual(m: Memory, out: Array, row: int, la: Array | float = 0.0) -> None:
     """out[row:] = la in the dropped rows, which has the multipliers of all constraints, or 0."""
-    for p in primitives(m):
+    for p in m.primitives:
         for i in range(p.row, p.row + p.n):
             if p.keep[i - p.row] == 0:
                 out[row + i] = la[i] if isinstance(la, np.ndarray) else la
@@ -49,9 +48,9 @@ def add_corrections(m: Memory, mu: Array, out: Array) -> None:
     With coordinate velocities G is dg/dq. With the angular ones the correction is a velocity, too, so that it keeps the
     rotations on their manifold: xdot = v - G_x^T mu, adot = K(a) (Omega - G_Omega^T mu).
     """
-    h = head(m)
+    h = m.head
     f = np.zeros((h.n_bodies + 1, 12), dtype=out.dtype)
-    for p, r in zip(primitives(m), rows(m), strict=True):
+    for p, r in zip(m.primitives, m.rows, strict=True):
         of_joint = gradient_times(p, r, mu[p.row : p.row + p.n] * np.array(p.keep[: p.n]))
         for b, share in zip(p.body, of_joint, strict=True):
             f[b] += share

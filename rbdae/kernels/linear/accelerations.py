@@ -15,7 +15,6 @@ from rbdae.kernels.forces.elements import applied_forces
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.linear.friction_columns import make_columns, margins, superpose_friction
 from rbdae.kernels.linear.saddle import add_joints, factorise, solve_saddle
-from rbdae.kernels.memory import constraint_side, head, right_hand_side
 from rbdae.kernels.outputs import locate
 
 
@@ -30,11 +29,11 @@ def accelerations(m: Memory) -> None:
     factorise(m, 1, m.order)
     make_columns(m)
     applied_forces(m)
-    collect_forces(m, right_hand_side(m))
-    side = constraint_side(m)
+    collect_forces(m, m.right_hand_side)
+    side = m.constraint_side
     constraint_rows(m, side, 0, 2)
     side[:] = -side
-    if head(m).unit_norm == 1:
+    if m.head.unit_norm == 1:
         unit_quaternions.free_accelerations(m)
         add_joints(m)
     else:
@@ -43,9 +42,8 @@ def accelerations(m: Memory) -> None:
 
 
 def eliminated_normals(m: Memory) -> None:
-    """`normals` by elimination, if there are any. Reads the placed and moved bodies and the internal states; the
-    natural forces become the weight."""
-    if head(m).n_frictions > 0:
+    """`normals` by elimination, if there are any, of the moved bodies; the natural forces become the weight."""
+    if m.head.n_frictions > 0:
         accelerations(m)
     place(m)
 

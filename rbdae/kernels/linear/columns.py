@@ -17,7 +17,6 @@ from rbdae.kernels.constraints.gradients import moving_sides
 from rbdae.kernels.forces.reaction_friction import reaction_load
 from rbdae.kernels.linear.friction_columns import solve_friction
 from rbdae.kernels.linear.reductions import mass_times, particular
-from rbdae.kernels.memory import bodies, friction_columns, friction_loads, head, states
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
 from rbdae.rotations.vectors import frame, reciprocal
 
@@ -25,9 +24,9 @@ from rbdae.rotations.vectors import frame, reciprocal
 def solve_columns(m: Memory, W: Any) -> None:
     """The rows [0, nv) of W become vdot, or pdot with momenta, in all its columns, those of the joints in the last n_la
     their multipliers; before, they hold f (nv) and s (nla)."""
-    h, S, kept = head(m), m.saddle, []
+    h, S, kept = m.head, m.saddle, []
     b = np.zeros((S.first + h.n_rows, W.shape[1]), dtype=object)
-    for k, o in enumerate(bodies(m)[:-1]):
+    for k, o in enumerate(m.bodies[:-1]):
         N, P, Z = _matrices(m, k)
         i = o.iv + o.nt
         w, internal = slice(i, i + o.nr), h.n_v + o.il + np.arange(o.ni)
@@ -40,25 +39,25 @@ def solve_columns(m: Memory, W: Any) -> None:
         b[at] = W[h.n_v + p.row :][: p.n]
         for side, k, o in moving_sides(m, p):
             b[at] -= (r.Gw[side, : p.n, : o.nr] @ kept[k][3]) @ kept[k][4]
-    found = S.solved(b)
+    found = S.factors.solved(b)
     for p, _ in S.joints:
         W[h.n_v + p.row :][: p.n] = found[S.places(p)]
     for k, (at, w, N, P, internal) in enumerate(kept):
         x, beta = S.body(k)
         W[at] = found[x]
         if h.momenta == 1:
-            W[at] *= bodies(m)[k].mass
+            W[at] *= m.bodies[k].mass
             N, P = mass_times(m, k, N), mass_times(m, k, P)
         W[w] = N @ found[beta] + P @ internal
     _add_friction(m, W)
     if h.spatial == SPATIAL_VELOCITIES:
-        for (_, w, *_), state in zip(kept, states(m), strict=False):
+        for (_, w, *_), state in zip(kept, m.states, strict=False):
             W[w] = reciprocal(frame(state.d)) @ W[w]
 
 
 def _matrices(m: Memory, b: int) -> tuple[Any, Any, Any]:
     """N, Pi and N^T M Pi of a body."""
-    h, o, s = head(m), bodies(m)[b], states(m)[b]
+    h, o, s = m.head, m.bodies[b], m.states[b]
     N, P = s.N[: o.nr], np.zeros((o.nr, o.ni), dtype=object)
     Z = np.zeros((3, o.ni), dtype=object)  # for a quaternion M p is a multiple of p
     if h.unit_norm == 1:
@@ -71,15 +70,15 @@ def _matrices(m: Memory, b: int) -> tuple[Any, Any, Any]:
 
 def _add_friction(m: Memory, W: Any) -> None:
     """Solutions without friction become those with it. Follows `superpose_friction`."""
-    h = head(m)
+    h = m.head
     n = h.n_frictions
     if n == 0:
         return
-    F = friction_columns(m)[:, : h.n_v + h.n_la]
+    F = m.friction_columns[:, : h.n_v + h.n_la]
     if h.momenta == 1:
         for k in range(n):
             apply_mass_matrix(m, F[k], F[k], 1.0)
-    of_loads = friction_loads(m)[:, 6 * n + 6 :]
+    of_loads = m.friction_loads[:, 6 * n + 6 :]
     for c in range(W.shape[1]):
         z = np.zeros(n, dtype=object)
         for k in range(n):

@@ -21,8 +21,7 @@ Rows = list[dict[int, Any]]
 
 
 def inverse_of_pivot(pivot: Pivot, A: Array) -> tuple[Array, list[tuple[Any, tuple[int, ...]]]]:
-    """The inverse of a pivot of one, two or four rows, with its reciprocals and the rows that each of them is of. Four
-    rows are [M B; B^T 0]."""
+    """The inverse of a pivot of 1, 2 or 4 rows ([M B; B^T 0]), with its reciprocals and the rows that each is of."""
     if len(pivot) == 1:
         return 1.0 / A, [(1.0 / A[0, 0], (*pivot, *pivot))]
     half = len(pivot) // 2
@@ -36,8 +35,7 @@ def inverse_of_pivot(pivot: Pivot, A: Array) -> tuple[Array, list[tuple[Any, tup
 
 
 class Step(NamedTuple):
-    """A pivot with its inverse C and the reciprocals that make it, the rows that are left, and L = B C (rows left, rows
-    of the pivot)."""
+    """A pivot, its inverse C with the reciprocals in it, the rows that are left, and L = B C (left, pivot)."""
 
     pivot: Pivot
     C: Array

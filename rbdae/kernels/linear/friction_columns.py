@@ -30,18 +30,6 @@ from rbdae.kernels.forces.elements import Along
 from rbdae.kernels.forces.reaction_friction import normal_force, reaction_load
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.linear.saddle import add_joints, solve_saddle
-from rbdae.kernels.memory import (
-    constraint_side,
-    friction_columns,
-    friction_factors,
-    friction_loads,
-    frictions,
-    head,
-    multipliers,
-    normals,
-    right_hand_side,
-    solution,
-)
 
 STEPS = 8
 
@@ -59,31 +47,31 @@ def _if_above(x: Any, y: Any) -> Any:
 def make_columns(m: Memory) -> None:
     """`friction_columns`: (vdot_k, la_k) of a unit of each friction. Reads P, Q and the factors; changes the right-hand
     sides, `solution` and `multipliers`; the natural forces become the weight."""
-    h = head(m)
-    for k, friction in enumerate(frictions(m)):
+    h = m.head
+    for k, friction in enumerate(m.frictions):
         clear_forces(m)
-        normals(m)[k] = 1.0
+        m.normals[k] = 1.0
         Along(m, friction.element).act()
-        collect_pulled_back(m, right_hand_side(m))
-        constraint_side(m)[:] = 0.0
+        collect_pulled_back(m, m.right_hand_side)
+        m.constraint_side[:] = 0.0
         if h.unit_norm == 1:
             unit_quaternions.free_accelerations(m, moved=False)
             add_joints(m)
         else:
             solve_saddle(m)
-        friction_columns(m)[k, : h.n_v + h.n_la] = np.concatenate([solution(m)[: h.n_v], multipliers(m)[: h.n_la]])
+        m.friction_columns[k, : h.n_v + h.n_la] = np.concatenate([m.solution[: h.n_v], m.multipliers[: h.n_la]])
     weigh(m)
 
 
 def superpose_friction(m: Memory) -> None:
     """The normal forces, and what friction does to `solution` and `multipliers`, which are those without it. Reads
     `friction_columns`; leaves R_k(la_l), R_k(la_0) and dN/dR in `friction_loads`, and the factors of 1 - K."""
-    h = head(m)
+    h = m.head
     n = h.n_frictions
     if n == 0:
         return
-    vd, la, columns = solution(m), multipliers(m), friction_columns(m)
-    loads, F = friction_loads(m).reshape(n, n + 2, 6), friction_factors(m)
+    vd, la, columns = m.solution, m.multipliers, m.friction_columns
+    loads, F = m.friction_loads.reshape(n, n + 2, 6), m.friction_factors
     for k in range(n):
         loads[k, : n + 1] = [reaction_load(m, k, x) for x in (*columns[:, h.n_v :], la)]
     N = np.array([normal_force(m, k, loads[k, n])[0] for k in range(n)])
@@ -99,7 +87,7 @@ def superpose_friction(m: Memory) -> None:
     for k in range(n):
         valid = valid * _if_above(F[k, k], 0.0) * _if_above(_SMALL * N[k], abs(z[k]))
     N = N * (valid * valid)
-    normals(m)[:] = N
+    m.normals[:] = N
     vd[: h.n_v] += N @ columns[:, : h.n_v]
     la[: h.n_la] += N @ columns[:, h.n_v : h.n_v + h.n_la]
 
@@ -114,7 +102,7 @@ def _factorise(F: Array) -> None:
 
 def solve_friction(m: Memory, z: Array) -> Array:
     """(1 - K)^-1 z, by the factors."""
-    F, z = friction_factors(m), z.copy()
+    F, z = m.friction_factors, z.copy()
     for k in range(len(z)):
         z[k] -= F[k, :k] @ z[:k] if k else 0.0
     for k in reversed(range(len(z))):
@@ -123,12 +111,11 @@ def solve_friction(m: Memory, z: Array) -> Array:
 
 
 def margins(m: Memory, out: Array) -> None:
-    """out[k] = the smaller one of the pivot of friction k in 1 - K and of 1 - |R_k(la_k)|; out[n + k] = N. Follows
-    `superpose_friction`."""
-    n = head(m).n_frictions
-    N = normals(m).copy()
+    """out[k] = min(pivot of friction k in 1 - K, 1 - |R_k(la_k)|), out[n + k] = N. Follows `superpose_friction`."""
+    n = m.head.n_frictions
+    N = m.normals.copy()
     out[n : 2 * n] = N
     for k in range(n):
-        alone, _ = normal_force(m, k, friction_loads(m)[k, 6 * k : 6 * k + 6])
-        out[k] = -maximum(-friction_factors(m)[k, k], alone - 1.0)
-    normals(m)[:] = N
+        alone, _ = normal_force(m, k, m.friction_loads[k, 6 * k : 6 * k + 6])
+        out[k] = -maximum(-m.friction_factors[k, k], alone - 1.0)
+    m.normals[:] = N

@@ -16,7 +16,6 @@ import numpy as np
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass
-from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.rotations.quaternion import QUATERNION
 from rbdae.rotations.vectors import reciprocal
@@ -29,14 +28,14 @@ def mass_times(m: Memory, b: int, v: Array) -> Array:
     """M v for the rotational velocities of one body, v (nr,) or (nr, columns)."""
     if v.ndim == 2:
         return np.array([mass_times(m, b, column) for column in v.T]).reshape(v.T.shape).T
-    out = np.zeros(len(v), dtype=states(m)[b].a.dtype)
+    out = np.zeros(len(v), dtype=m.states[b].a.dtype)
     apply_mass(m, b, v, out)
     return out
 
 
 def reduction(m: Memory, b: int) -> tuple[Array, Array, Array]:
     """N (nr, 3), the reduced mass J = N^T M N (3, 3), and its inverse."""
-    h, o, a = head(m), bodies(m)[b], states(m)[b].a
+    h, o, a = m.head, m.bodies[b], m.states[b].a
     if h.kind == ANGULAR:
         return np.eye(3), o.inertia, o.inertia_inverse
     if h.kind == QUATERNION_RATE:
@@ -55,7 +54,7 @@ def reduction(m: Memory, b: int) -> tuple[Array, Array, Array]:
 
 def particular(m: Memory, b: int, s: Array) -> Array:
     """Pi s (nr,), the velocities with G_int w = s (ni,) that the other ones leave; with momenta G_int pdot = s."""
-    h, o, a = head(m), bodies(m)[b], states(m)[b].a
+    h, o, a = m.head, m.bodies[b], m.states[b].a
     if h.kind == QUATERNION_RATE:
         # of momenta the row is q . pdot = (4 J0 / |q|^2) q . w
         return a[:4] * (s[0] / (o.radial * 4.0) if h.momenta == 1 else s[0] / (a[:4] @ a[:4]))
@@ -67,8 +66,8 @@ def particular(m: Memory, b: int, s: Array) -> Array:
 
 def internal_multipliers(m: Memory, b: int, F: Array) -> Array:
     """The multipliers (ni,) that balance the loads F (nr,): p . F / |p|^2, or the symmetric part of F Y^-1."""
-    a = states(m)[b].a
-    if head(m).kind == QUATERNION_RATE:
+    a = m.states[b].a
+    if m.head.kind == QUATERNION_RATE:
         return np.array([a[:4] @ F / (a[:4] @ a[:4])])
     La = _matrix(m, F) @ _reciprocal(m, a).T
     return np.concatenate([np.diag(La), (La[_BELOW] + La.T[_BELOW]) * 0.5])
@@ -76,7 +75,7 @@ def internal_multipliers(m: Memory, b: int, F: Array) -> Array:
 
 def _matrix(m: Memory, a: Array) -> Array:
     """Nine numbers of the directors as those of Y, the rows of R or its columns; or the way back."""
-    return a.reshape(3, 3) if head(m).columns == 1 else a.reshape(3, 3).T
+    return a.reshape(3, 3) if m.head.columns == 1 else a.reshape(3, 3).T
 
 
 def _reciprocal(m: Memory, a: Array) -> Array:

@@ -32,18 +32,6 @@ from rbdae.kernels.constraints.primitives import gradient_times
 from rbdae.kernels.linear import reductions
 from rbdae.kernels.linear.elimination import Factors, Pivot, Rows
 from rbdae.kernels.linear.reductions import mass_times, particular, reduction
-from rbdae.kernels.memory import (
-    bodies,
-    constraint_side,
-    head,
-    multipliers,
-    pivot_floor,
-    primitives,
-    right_hand_side,
-    rows,
-    solution,
-    states,
-)
 from rbdae.kernels.records import ANGULAR
 from rbdae.rotations.vectors import frame
 
@@ -56,14 +44,14 @@ LARGEST = 1e12
 
 def _pulled_by_moment(m: Memory, pulled: int) -> bool:
     """Whether forces are 2 L^T n of [SNS15]: there N^T W = |p|^2 N^T G^T."""
-    h = head(m)
+    h = m.head
     return bool(pulled == 1 and h.forms == 1 and h.pull_back == "moment" and h.unit_norm == 0)
 
 
 def reduce_bodies(m: Memory, pulled: int) -> list[Array]:
     """N and Ji of all bodies (`reductions`), where `pulled` is 1 as the formulation takes it. Returns their J."""
-    unit, out = pulled == 1 and head(m).unit_norm == 1, []
-    for b, (o, s) in enumerate(zip(bodies(m)[:-1], states(m)[:-1], strict=True)):
+    unit, out = pulled == 1 and m.head.unit_norm == 1, []
+    for b, (o, s) in enumerate(zip(m.bodies[:-1], m.states[:-1], strict=True)):
         s.N[: o.nr], J, s.Ji[:] = reduction(m, b)
         if unit:
             J, s.Ji[:] = o.inertia, o.inertia_inverse
@@ -74,9 +62,9 @@ def reduce_bodies(m: Memory, pulled: int) -> list[Array]:
 def reduce_gradients(m: Memory, pulled: int) -> None:
     """H = Gw N of both sides of each primitive, and HJ = H Ji, where `pulled` is 1 as the formulation takes it."""
     moment = _pulled_by_moment(m, pulled)
-    for p, r in zip(primitives(m), rows(m), strict=True):
+    for p, r in zip(m.primitives, m.rows, strict=True):
         for side, b, o in moving_sides(m, p):
-            s = states(m)[b]
+            s = m.states[b]
             H = r.Gw[side, : p.n, : o.nr] @ s.N[: o.nr]
             r.H[side, : p.n] = H
             r.HJ[side, : p.n] = (H @ s.Ji) * (s.a[:4] @ s.a[:4]) if moment else H @ s.Ji
@@ -84,7 +72,7 @@ def reduce_gradients(m: Memory, pulled: int) -> None:
 
 def extent(m: Memory) -> Any:
     """The square of the bodies' radius of gyration."""
-    B = bodies(m)[:-1]
+    B = m.bodies[:-1]
     return sum(np.trace(o.inertia) for o in B) / sum(o.mass for o in B)
 
 
@@ -111,20 +99,20 @@ class Saddle:
 
     def __init__(self, m: Memory, pulled: int, *, alike: bool = False) -> None:
         self.m = m
-        self.first = 6 * head(m).n_bodies
-        self.joints = [*zip(primitives(m), rows(m), strict=True)] if head(m).n_rows > 0 else []
+        self.first = 6 * m.head.n_bodies
+        self.joints = [*zip(m.primitives, m.rows, strict=True)] if m.head.n_rows > 0 else []
         self._J = reduce_bodies(m, pulled)
         if alike:
-            for b, (o, s) in enumerate(zip(bodies(m)[:-1], states(m)[:-1], strict=True)):
+            for b, (o, s) in enumerate(zip(m.bodies[:-1], m.states[:-1], strict=True)):
                 self._J[b] = np.eye(3) * (np.trace(o.inertia) / 3.0)
                 s.Ji[:] = np.eye(3) * (3.0 / np.trace(o.inertia))
         reduce_gradients(m, pulled)
         moment = _pulled_by_moment(m, pulled)
-        self.shares = [s.a[:4] @ s.a[:4] if moment else 1.0 for s in states(m)[:-1]]
+        self.shares = [s.a[:4] @ s.a[:4] if moment else 1.0 for s in m.states[:-1]]
 
     def body(self, b: int) -> tuple[slice, slice]:
         """The places of xdot and beta of a body."""
-        return slice(6 * b, 6 * b + bodies(self.m)[b].nt), slice(6 * b + 3, 6 * b + 6)
+        return slice(6 * b, 6 * b + self.m.bodies[b].nt), slice(6 * b + 3, 6 * b + 6)
 
     def places(self, p: Any) -> list[int]:
         """The places of the equations of a primitive."""
@@ -133,13 +121,13 @@ class Saddle:
     def matrix(self) -> Rows:
         """[M G^T; G 0]."""
         m = self.m
-        out: Rows = [{} for _ in range(self.first + head(m).n_rows)]
+        out: Rows = [{} for _ in range(self.first + m.head.n_rows)]
 
         def enter(i: int, j: int, value: Any) -> None:
             if not is_zero(value):
                 out[i][j] = out[j][i] = value
 
-        for b, (o, J, share) in enumerate(zip(bodies(m)[:-1], self._J, self.shares, strict=True)):
+        for b, (o, J, share) in enumerate(zip(m.bodies[:-1], self._J, self.shares, strict=True)):
             x, beta = self.body(b)
             for i in range(x.start, x.stop):
                 enter(i, i, o.mass)
@@ -163,14 +151,14 @@ class Saddle:
             x, beta = self.body(b)
             yield from ((i,) for i in range(x.start, x.stop))
             yield tuple(range(beta.start, beta.stop))
-        yield from ((self.first + k,) for k in range(head(self.m).n_rows))
+        yield from ((self.first + k,) for k in range(self.m.head.n_rows))
 
     def _inverse(self, pivot: Pivot, A: Array) -> tuple[Array, list[Any]]:
         m, b, k = self.m, pivot[0] // 6, pivot[0] - self.first
         if k < 0:
-            return states(m)[b].Ji * self.shares[b] if len(pivot) == 3 else 1.0 / A, []
-        d = self.pivots[k] = select(abs(A[0, 0]) < pivot_floor(m)[k], SUSPENDED, -A[0, 0])
-        h = head(m)
+            return m.states[b].Ji * self.shares[b] if len(pivot) == 3 else 1.0 / A, []
+        d = self.pivots[k] = select(abs(A[0, 0]) < m.pivot_floor[k], SUSPENDED, -A[0, 0])
+        h = m.head
         vanishes = select(h.singular == 0, k + 1, h.singular)
         h.singular = select(abs(d) > 1e-13 * abs(self.sizes[k]), h.singular, vanishes)
         return np.array([[-1.0 / d]], dtype=object), []
@@ -179,18 +167,18 @@ class Saddle:
         """The same with factors, by an order of least fill where that holds; without one bodies come before joints.
         Writes head.singular: 0, or 1 + the place of the first vanishing pivot of joints (redundant or singular
         constraints)."""
-        head(self.m).singular = 0
+        self.m.head.singular = 0
         if len(order):
-            self._factors = Factors(self.matrix(), order)
-            if self._factors.growth(self.units()) <= LARGEST:
+            self.factors = Factors(self.matrix(), order)
+            if self.factors.growth(self.units()) <= LARGEST:
                 return self
-        self.pivots, self.sizes = np.zeros(head(self.m).n_rows, dtype=object), self._sizes_of_rows()
-        self._factors = Factors(self.matrix(), self._bodies_first(), self._inverse)
+        self.pivots, self.sizes = np.zeros(self.m.head.n_rows, dtype=object), self._sizes_of_rows()
+        self.factors = Factors(self.matrix(), self._bodies_first(), self._inverse)
         return self
 
     def _sizes_of_rows(self) -> Array:
         """The squares of the rows of G by slots, in the metric of M^-1; 1 for dropped ones."""
-        out = np.ones(head(self.m).n_rows, dtype=object)
+        out = np.ones(self.m.head.n_rows, dtype=object)
         for p, r in self.joints:
             for k in (k for k in range(p.n) if p.keep[k] == 1):
                 sides = [(r.Gx[i, k, : o.nt], r.H[i, k], r.HJ[i, k], o.mass) for i, _, o in moving_sides(self.m, p)]
@@ -200,19 +188,15 @@ class Saddle:
     def units(self) -> Array:
         """Factors of the unknowns that make the matrix one of numbers without a unit, of the size of one: lengths are
         counted by the bodies' radius of gyration, inertias by their mean."""
-        m, B = self.m, bodies(self.m)[:-1]
+        m, B = self.m, self.m.bodies[:-1]
         inertia, square = sum(np.trace(o.inertia) for o in B) / len(B), extent(m)
-        out = np.full(self.first + head(m).n_rows, 1.0 / inertia, dtype=object)  # their squares
+        out = np.full(self.first + m.head.n_rows, 1.0 / inertia, dtype=object)  # their squares
         for b in range(len(B)):
             out[self.body(b)[0]] = square / inertia
         for p, _ in self.joints:
             for k in range(p.n):
                 out[self.first + p.slot[k]] = inertia / square ** points_of(p)
         return out
-
-    def solved(self, b: Array) -> Array:
-        """The solution of the system for b, or for many in columns."""
-        return self._factors.solved(b)
 
 
 def factorise(m: Memory, pulled: int, order: Sequence[Pivot] = ()) -> Saddle:
@@ -222,45 +206,39 @@ def factorise(m: Memory, pulled: int, order: Sequence[Pivot] = ()) -> Saddle:
 
 
 def solve_saddle(m: Memory) -> None:
-    """vdot and la. Reads `right_hand_side` (f), `constraint_side` (s) and the factors; writes `solution` and
-    `multipliers`."""
-    f, side, vd = right_hand_side(m), constraint_side(m), solution(m)
+    """vdot to `solution`, la to `multipliers`. Reads `right_hand_side` (f), `constraint_side` (s) and the factors."""
+    f, side, vd = m.right_hand_side, m.constraint_side, m.solution
     loads = []
-    for b, (o, s) in enumerate(zip(bodies(m)[:-1], states(m)[:-1], strict=True)):
+    for b, (o, s) in enumerate(zip(m.bodies[:-1], m.states[:-1], strict=True)):
         turning = slice(o.iv + o.nt, o.iv + o.nt + o.nr)
         vd[o.iv : o.iv + o.nt], vd[turning], load = 0.0, 0.0, f[turning]
-        if head(m).kind != ANGULAR:
+        if m.head.kind != ANGULAR:
             vd[turning] = particular(m, b, side[o.il : o.il + o.ni])
             load = s.N[: o.nr].T @ (load - mass_times(m, b, vd[turning]))
         loads.append((f[o.iv : o.iv + o.nt], load))
-    _add(m, loads)
+    add_joints(m, loads)
 
 
-def add_joints(m: Memory) -> None:
-    """The joints' multipliers and what they do to `solution`, which is that of bodies without joints; then the internal
-    multipliers. Reads as `solve_saddle` does."""
-    _add(m, [])
-
-
-def _add(m: Memory, loads: list[tuple[Array, Array]]) -> None:
-    """What forces along xdot and beta, and the joints, do to `solution`; the multipliers."""
-    S, vd, la, side = m.saddle, solution(m), multipliers(m), constraint_side(m)
-    b = np.zeros(S.first + head(m).n_rows, dtype=vd.dtype)
+def add_joints(m: Memory, loads: Sequence[tuple[Array, Array]] = ()) -> None:
+    """The multipliers, and what the joints, and forces along xdot and beta of each body, do to `solution`, which is
+    that of bodies without them. Reads as `solve_saddle` does."""
+    S, vd, la, side = m.saddle, m.solution, m.multipliers, m.constraint_side
+    b = np.zeros(S.first + m.head.n_rows, dtype=vd.dtype)
     for k, (force, moment) in enumerate(loads):
         x, beta = S.body(k)
         b[x], b[beta] = force, moment / S.shares[k]
     for p, r in S.joints:
         of_sides = [side_rows(r, i, p.n, o) @ vd[velocities_at(o)] for i, _, o in moving_sides(m, p)]
         b[S.places(p)] = side[p.row : p.row + p.n] - sum(of_sides)
-    found = S.solved(b)
+    found = S.factors.solved(b)
     for p, _ in S.joints:
         la[p.row : p.row + p.n] = found[S.places(p)]
-    for k, (o, s) in enumerate(zip(bodies(m)[:-1], states(m)[:-1], strict=True)):
+    for k, (o, s) in enumerate(zip(m.bodies[:-1], m.states[:-1], strict=True)):
         x, beta = S.body(k)
         i = o.iv + o.nt
         vd[o.iv : i] += found[x]
         vd[i : i + o.nr] += s.N[: o.nr] @ found[beta]
-    if head(m).kind != ANGULAR:
+    if m.head.kind != ANGULAR:
         internal_multipliers(m)
 
 
@@ -268,17 +246,17 @@ def internal_multipliers(m: Memory) -> None:
     """la_int from G_int^T la_int = f - M vdot - W la of the joints. W = G^T, but for the forms of [SNS15], which pull
     the joints' natural forces G_Z^T la back in another way: on the constraint manifold W and G^T differ by multiples of
     p, that is by the multiplier of the unit norm. Writes `multipliers`."""
-    h, f, vd, la = head(m), right_hand_side(m), solution(m), multipliers(m)
+    h, f, vd, la = m.head, m.right_hand_side, m.solution, m.multipliers
     in_another_way = h.pull_back in ("moment", "inhomogeneous")
-    parts = [slice(o.iv + o.nt, o.iv + o.nt + o.nr) for o in bodies(m)[:-1]]
+    parts = [slice(o.iv + o.nt, o.iv + o.nt + o.nr) for o in m.bodies[:-1]]
     F = [f[part] - mass_times(m, b, vd[part]) for b, part in enumerate(parts)]
-    for p, r in zip(primitives(m), rows(m), strict=True):
+    for p, r in zip(m.primitives, m.rows, strict=True):
         own = la[p.row : p.row + p.n]
         natural = gradient_times(p, r, own * np.array(p.keep[: p.n])) if in_another_way else None
         for side, b, o in moving_sides(m, p):
             if natural is None:
                 F[b] = F[b] - r.Gw[side, : p.n, : o.nr].T @ own
             else:
-                F[b] = F[b] - generalised_force(h.pull_back, states(m)[b].a[:4], frame(natural[side, 3:]))
-    for b, o in enumerate(bodies(m)[:-1]):
+                F[b] = F[b] - generalised_force(h.pull_back, m.states[b].a[:4], frame(natural[side, 3:]))
+    for b, o in enumerate(m.bodies[:-1]):
         la[o.il : o.il + o.ni] = reductions.internal_multipliers(m, b, F[b])

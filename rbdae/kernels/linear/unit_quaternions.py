@@ -15,15 +15,14 @@ from __future__ import annotations
 import numpy as np
 
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.memory import bodies, constraint_side, head, right_hand_side, solution, states
 from rbdae.rotations.vectors import axial, conjugate, frame, product, pure
 
 
 def free_accelerations(m: Memory, *, moved: bool = True) -> None:
     """Accelerations of all bodies without joints to `solution`, or only what natural forces do to them. Reads d, fd,
     `right_hand_side` (of xdot) and `constraint_side`."""
-    f, vd, side = right_hand_side(m), solution(m), constraint_side(m)
-    for o, s in zip(bodies(m)[:-1], states(m)[:-1], strict=True):
+    f, vd, side = m.right_hand_side, m.solution, m.constraint_side
+    for o, s in zip(m.bodies[:-1], m.states[:-1], strict=True):
         i = o.iv + o.nt
         vd[o.iv : i] = f[o.iv : i] / o.mass
         vd[i : i + 4] = s.a[:4] * side[o.il] if moved else 0.0
@@ -57,11 +56,11 @@ def balance(m: Memory, out: Array, row: int) -> None:
     """The equations that these accelerations solve. out[row:]: the dynamics, for the rotation J (w' / 2 - b) and a 0;
     the unit norm divided by |p|^2 at its place among the constraints. Reads the natural forces, which contain those of
     the joints."""
-    for o, s in zip(bodies(m)[:-1], states(m)[:-1], strict=True):
+    for o, s in zip(m.bodies[:-1], m.states[:-1], strict=True):
         i = row + o.iv + o.nt
         out[row + o.iv : i] = (s.xdd * o.mass - s.fx)[: o.nt]
         n = 1.0 / (s.a[:4] @ s.a[:4])
         along, *across = product(conjugate(s.a), s.wd[:4]) * n
-        out[row + head(m).n_v + o.il] = along + s.w[:4] @ s.w[:4]
+        out[row + m.head.n_v + o.il] = along + s.w[:4] @ s.w[:4]
         out[i : i + 3] = (o.inertia * 2.0) @ (np.array(across) - _half_rate(o, s))
         out[i + 3] = 0.0

@@ -28,16 +28,6 @@ from rbdae.kernels.bodies.gather import moving
 from rbdae.kernels.constraints.gradients import moving_sides, side_rows
 from rbdae.kernels.linear.elimination import Factors, Pivot, Rows, inverse_of_pivot
 from rbdae.kernels.linear.saddle import LARGEST, extent, points_of
-from rbdae.kernels.memory import (
-    head,
-    primitives,
-    rows,
-    square_column,
-    square_place,
-    square_start,
-    velocity_metric,
-    velocity_selection,
-)
 from rbdae.rotations.vectors import frame, reciprocal
 
 CORRECTIONS = 2
@@ -64,9 +54,9 @@ class Loops:
     """[G; S] at the placed bodies. Reads the gradients and S."""
 
     def __init__(self, m: Memory) -> None:
-        self._m, h = m, head(m)
+        self._m, h = m, m.head
         self._n, self._n_joints = h.n_v, h.n_v - h.n_nu
-        start, column, place = square_start(m), square_column(m), square_place(m)
+        start, column, place = m.square_start, m.square_column, m.square_place
         self._columns = [column[start[k] : start[k + 1]] for k in place]
         self._turning = {o.iv + o.nt: s for o, s in moving(m)}  # the bodies whose Omega begins in a column
 
@@ -75,7 +65,7 @@ class Loops:
         m = self._m
         joints = [
             (np.hstack([side_rows(r, side, p.n, o) for side, _, o in moving_sides(m, p)]), p)
-            for p, r in zip(primitives(m), rows(m), strict=True)
+            for p, r in zip(m.primitives, m.rows, strict=True)
         ]
         equations = [*(G[k] for G, p in joints for k in range(p.n) if p.keep[k] == 1), *self._selection()]
         return [
@@ -84,15 +74,14 @@ class Loops:
         ]
 
     def _selection(self) -> list[Array]:
-        """The rows of S, or of S P where velocities are spatial: a one where that is all, else three numbers of a body
-        at a time."""
+        """The rows of S, or of S P where velocities are spatial: a one where that is all, else three numbers a body."""
         m, out = self._m, []
-        for s, columns in zip(velocity_selection(m), self._columns[self._n_joints :], strict=True):
+        for s, columns in zip(m.velocity_selection, self._columns[self._n_joints :], strict=True):
             if len(columns) == 1:
                 out.append(np.ones(1))
                 continue
             parts = s[columns].reshape(-1, 3)
-            if head(m).spatial != 0:
+            if m.head.spatial != 0:
                 turned = [self._turning.get(k) for k in columns[::3].tolist()]
                 inverses = [np.eye(3) if s is None else reciprocal(frame(s.d)) for s in turned]
                 parts = np.array([part @ C for part, C in zip(parts, inverses, strict=True)])
@@ -101,7 +90,7 @@ class Loops:
 
     def factorise(self) -> None:
         """The factors."""
-        n, W = self._n, velocity_metric(self._m)[self._n + head(self._m).n_nu :]
+        n, W = self._n, self._m.velocity_metric[self._n + self._m.head.n_nu :]
         self._A, self._exact = self.rows(), True
         if len(self._m.square_order):
             self._factors = Factors(self.bordered(self._A), self._m.square_order, _inverse)
@@ -111,7 +100,7 @@ class Loops:
         symmetric = self.bordered(self._A)
         for k in range(n):
             symmetric[k][k] = 1.0 / W[k]
-        equations = n + np.argsort(square_place(self._m))
+        equations = n + np.argsort(self._m.square_place)
         self._factors = Factors(symmetric, [(int(k),) for k in (*range(n), *equations)])
 
     def bordered(self, A: Rows) -> Rows:
@@ -123,11 +112,10 @@ class Loops:
         return out
 
     def units(self) -> Array:
-        """Factors of x and z, as squares, that make the first matrix one of numbers without a unit, of the size of
-        one."""
+        """Factors of x and z, as squares, that make the first matrix one of numbers of size one without a unit."""
         m, square = self._m, extent(self._m)
         velocities = [1.0 if k - k % 3 in self._turning else square for k in range(self._n)]
-        joints = [1.0 / square ** points_of(p) for p in primitives(m) for k in range(p.n) if p.keep[k] == 1]
+        joints = [1.0 / square ** points_of(p) for p in m.primitives for k in range(p.n) if p.keep[k] == 1]
         selected = [1.0 / velocities[at[-1]] for at in self._columns[self._n_joints :]]
         return np.array([*velocities, *joints, *selected], dtype=object)
 
@@ -156,7 +144,7 @@ class Loops:
 
     def frame_rates(self) -> Array:
         """Sdot w: nothing."""
-        return np.zeros(head(self._m).n_nu)
+        return np.zeros(self._m.head.n_nu)
 
     def select(self, vd: Array) -> Array:
         """S vdot."""

@@ -32,7 +32,6 @@ from rbdae.kernels.bodies.gather import clear_accelerations, gather_acceleration
 from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.memory import head, primitives, states
 from rbdae.kernels.null_space.loops import Loops
 from rbdae.kernels.null_space.spherical_trees import ROOT, SphericalTree
 from rbdae.kernels.null_space.trees import Tree
@@ -45,13 +44,13 @@ class _Square:
 
     def __init__(self, m: Memory) -> None:
         self._m = m
-        self._system = Tree(m) if head(m).structure == "tree" else Loops(m)
-        self._first = head(m).n_v - head(m).n_nu
+        self._system = Tree(m) if m.head.structure == "tree" else Loops(m)
+        self._first = m.head.n_v - m.head.n_nu
 
     def velocities(self, nu: Array) -> None:
         """Natural velocities of all bodies, the vectors and gradients of the primitives, and the factors."""
         m = self._m
-        for s in states(m)[:-1]:
+        for s in m.states[:-1]:
             s.xd[:] = 0.0
             s.w[:3] = 0.0
         move(m)
@@ -76,9 +75,9 @@ class _Square:
     def _known(self, nu: Array, level: int) -> Array:
         """(-g_I, nu) at level 1, (-g_II, nudot) at level 2. Reads the vectors of the primitives at zero velocities, or
         accelerations."""
-        g = np.zeros(head(self._m).n_la, dtype=nu.dtype)
+        g = np.zeros(self._m.head.n_la, dtype=nu.dtype)
         primitive_residual(self._m, g, 0, level)
-        kept = [p.row + k for p in primitives(self._m) for k in range(p.n) if p.keep[k] == 1]
+        kept = [p.row + k for p in self._m.primitives for k in range(p.n) if p.keep[k] == 1]
         return np.concatenate([-g[kept], nu])
 
     def rates(self, vd: Array) -> Array:
@@ -91,8 +90,8 @@ class _Square:
 
     def matrix(self) -> Array:
         """T (nv x nnu), the solution for the unit vectors of nu. Follows `velocities`."""
-        n, first = head(self._m).n_v, self._first
-        kind = states(self._m)[0].d.dtype
+        n, first = self._m.head.n_v, self._first
+        kind = self._m.states[0].d.dtype
         return np.array([self._system.solve(unit.astype(kind)) for unit in np.eye(n)[first:]]).reshape(-1, n).T
 
 
@@ -102,7 +101,7 @@ class QuasiVelocities:
 
     def __init__(self, m: Memory) -> None:
         self._m = m
-        self._of: SphericalTree | _Square = SphericalTree(m) if head(m).structure == "spherical tree" else _Square(m)
+        self._of: SphericalTree | _Square = SphericalTree(m) if m.head.structure == "spherical tree" else _Square(m)
 
     def velocities(self, nu: Array) -> None:
         """Natural velocities of all bodies."""
@@ -127,8 +126,8 @@ class QuasiVelocities:
 
     def _turned(self, nu: Array, matrix: Any) -> Array:
         """nu, or rows of T^T, with a matrix times Omega, or omega, of the bodies that have it."""
-        kind = head(self._m).structure
-        if head(self._m).spatial == 0 or kind == "loops":
+        kind = self._m.head.structure
+        if self._m.head.spatial == 0 or kind == "loops":
             return nu
         nu = nu.copy()
         for o, s in moving(self._m):
@@ -141,5 +140,5 @@ class QuasiVelocities:
 def velocities_from_nu(m: Memory, y: Array, offset: int) -> QuasiVelocities:
     """Natural velocities of all placed bodies from nu in y."""
     out = QuasiVelocities(m)
-    out.velocities(y[offset : offset + head(m).n_nu])
+    out.velocities(y[offset : offset + m.head.n_nu])
     return out

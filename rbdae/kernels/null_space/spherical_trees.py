@@ -20,7 +20,6 @@ from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.natural import accelerate, move
 from rbdae.kernels.constraints.primitives import primitive_vectors
-from rbdae.kernels.memory import bodies, head, states
 
 ROOT = -1
 
@@ -30,11 +29,11 @@ class SphericalTree:
     """The tree at the placed bodies."""
 
     def __init__(self, m: Memory) -> None:
-        self._m, self._n_nu, self._n_v = m, head(m).n_nu, head(m).n_v
+        self._m, self._n_nu, self._n_v = m, m.head.n_nu, m.head.n_v
 
     def _bodies(self) -> Iterator[tuple[Any, Any, slice, slice, slice]]:
         """Record and state of each body, the places of xdot and Omega in w, and of its quasi-velocities."""
-        for o, s in zip(bodies(self._m)[:-1], states(self._m)[:-1], strict=True):
+        for o, s in zip(self._m.bodies[:-1], self._m.states[:-1], strict=True):
             turning = o.iv + o.nt
             n = 3 + (o.nt if o.parent == ROOT else 0)
             yield o, s, slice(o.iv, turning), slice(turning, turning + 3), slice(o.inu, o.inu + n)
@@ -48,7 +47,7 @@ class SphericalTree:
         move(self._m)
         for o, s, *_ in self._bodies():
             if o.parent != ROOT:
-                parent = states(self._m)[o.parent]
+                parent = self._m.states[o.parent]
                 s.xd[:] = parent.xd + _arm(o.parent_arm, parent.dd) - _arm(o.arm, s.dd)
 
     def accelerations(self, nud: Array) -> None:
@@ -60,7 +59,7 @@ class SphericalTree:
         accelerate(self._m)
         for o, s, *_ in self._bodies():
             if o.parent != ROOT:
-                parent = states(self._m)[o.parent]
+                parent = self._m.states[o.parent]
                 s.xdd[:] = parent.xdd + _arm(o.parent_arm, parent.ddd) - _arm(o.arm, s.ddd)
         primitive_vectors(self._m, 1)
 
@@ -72,7 +71,7 @@ class SphericalTree:
     def reduced(self, f: Array) -> Array:
         """T^T f, children first: the forces of each subtree, and their moments by the columns -R_c r_c^ of T."""
         f, out = f.copy(), np.zeros(self._n_nu, dtype=f.dtype)
-        B, S = bodies(self._m), states(self._m)
+        B, S = self._m.bodies, self._m.states
         loads = [[np.zeros(3, dtype=f.dtype), f[w]] for _, _, _, w, _ in self._bodies()]
         for (o, _, x, _, _), load in zip(self._bodies(), loads, strict=True):
             load[0][: o.nt] = f[x]
@@ -89,7 +88,7 @@ class SphericalTree:
 
     def matrix(self) -> Array:
         """T (nv x nnu). Reads B of the bodies."""
-        T = np.zeros((self._n_v, self._n_nu), dtype=states(self._m)[0].d.dtype)
+        T = np.zeros((self._n_v, self._n_nu), dtype=self._m.states[0].d.dtype)
         places = [*self._bodies()]
         for o, s, x, w, own in places:
             turns = slice(own.stop - 3, own.stop)
@@ -98,7 +97,7 @@ class SphericalTree:
                 T[x, own.start : own.stop - 3] = np.eye(o.nt)
                 continue
             T[x, turns] -= _arm_tangent(o.arm, s)
-            if bodies(self._m)[o.parent].fixed == 0:
+            if self._m.bodies[o.parent].fixed == 0:
                 _, parent, x_parent, _, nu_parent = places[o.parent]
                 if x_parent.stop > x_parent.start:
                     T[x] += T[x_parent]

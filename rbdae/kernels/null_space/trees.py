@@ -26,7 +26,6 @@ import numpy as np
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.constraints.gradients import side_rows, velocities_at
-from rbdae.kernels.memory import bodies, head, rows, states, tree_velocities
 from rbdae.kernels.null_space.spherical_trees import ROOT
 from rbdae.rotations.vectors import reciprocal
 
@@ -63,16 +62,15 @@ class Tree:
     """[G; S] at the placed bodies. Reads the gradients."""
 
     def __init__(self, m: Memory) -> None:
-        self._m, self._n = m, head(m).n_v
-        self._bodies = [*zip(bodies(m)[:-1], states(m)[:-1], tree_velocities(m), strict=True)]
+        self._m, self._n = m, m.head.n_v
+        self._bodies = [*zip(m.bodies[:-1], m.states[:-1], m.tree_velocities, strict=True)]
         self._blocks: dict[int, _Block] = {}
 
     def _equations(self, e: Any) -> Iterator[tuple[int, Array, tuple[slice, Array] | None]]:
-        """The number of each joint equation of a body, its entries for the body, and its place and entries for the
-        parent if that moves."""
-        m, above = self._m, bodies(self._m)[e.parent]
+        """The number of each joint equation of a body, its entries, and place and entries for a moving parent."""
+        m, above = self._m, self._m.bodies[e.parent]
         for i in range(e.n_rows):
-            r, side, k = rows(m)[e.primitive[i]], e.side[i], e.equation[i]
+            r, side, k = m.rows[e.primitive[i]], e.side[i], e.equation[i]
             own = np.hstack([r.Gx[side, k], r.Gw[side, k, :3]])
             parent = None if above.fixed == 1 else (velocities_at(above), side_rows(r, 1 - side, k + 1, above)[k])
             yield e.row[i], own, parent
@@ -117,7 +115,7 @@ class Tree:
 
     def frame_rates(self) -> Array:
         """Sdot w."""
-        out = np.zeros(head(self._m).n_nu, dtype=states(self._m)[0].d.dtype)
+        out = np.zeros(self._m.head.n_nu, dtype=self._m.states[0].d.dtype)
         for o, s, e in self._bodies:
             if e.parent != ROOT:
                 out[o.inu : o.inu + e.n_free] = e.S[: e.n_free, :3] @ (s.dd.reshape(3, 3) @ s.xd)
@@ -125,7 +123,7 @@ class Tree:
 
     def select(self, vd: Array) -> Array:
         """S vdot."""
-        out = np.zeros(head(self._m).n_nu, dtype=vd.dtype)
+        out = np.zeros(self._m.head.n_nu, dtype=vd.dtype)
         for o, s, e in self._bodies:
             own = vd[velocities_at(o)]
             mine = own if e.parent == ROOT else _turned(s, e) @ own

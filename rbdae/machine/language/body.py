@@ -34,8 +34,7 @@ METADATA = """
 !3 = !{!1, !1, i64 0}
 !4 = !{!2, !2, i64 0}
 """
-"""Doubles and integers are at different addresses: a number that was read stays in its register while doubles are
-written."""
+"""Doubles and integers are at different addresses: numbers stay in registers while doubles are written."""
 
 _FLOATS = {"+": "fadd contract", "-": "fsub contract", "*": "fmul contract", "/": "fdiv"}
 _INTS = {"+": "add nsw", "-": "sub nsw", "*": "mul nsw"}

@@ -58,7 +58,6 @@ class Expressions:
         self._outside = (bound, source.function.__globals__, vars(builtins))
 
     def __call__(self, node: ast.expr) -> Value:
-        """The value of an expression."""
         write = getattr(self, f"_{type(node).__name__.lower()}", None)
         try:
             if write is None:
@@ -447,7 +446,6 @@ class Written:
         return start, stop, step, word == "each"
 
     def _lanes(self, statements: Sequence[ast.stmt], counter: str) -> None:
-        """The body of a loop over each(n)."""
         value = self._value
         outside, kinds = set(value.places), value.kinds
         value.kinds = {name: kind for name, kind in kinds.items() if name in outside}

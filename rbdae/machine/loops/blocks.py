@@ -19,40 +19,10 @@ WIDTH = 32
 
 # ---------------------------------------------------------------- head, whole numbers
 (
-    N,
-    TWIN,
-    N_BLOCKS,
-    OF_BODIES,
-    SOLVED,
-    SLOTS,
-    N_FILLED,
-    N_COLUMNS,
-    N_PANELS,
-    N_PARTS,
-    STEPS,
-    FILLED,
-    BLOCKS,
-    DIRECT,
-    PANELS,
-    OUT,
-    COLUMNS,
-    GIVEN,
-    PARTS,
-    BACK,
-    STATE,
-    RATES,
-    VALUES,
-    MATRIX,
-    START,
-    FLOOR,
-    INVERSES,
-    RIGHT,
-    BELOW,
-    PANEL,
-    COMPACT,
-    FREE,
-    HEAD,
-) = range(33)
+    N, TWIN, N_BLOCKS, OF_BODIES, SOLVED, SLOTS, N_FILLED, N_COLUMNS, N_PANELS, N_PARTS, STEPS, FILLED, BLOCKS,
+    DIRECT, PANELS, OUT, COLUMNS, GIVEN, PARTS, BACK, STATE, RATES, VALUES, MATRIX, START, FLOOR, INVERSES, RIGHT,
+    BELOW, PANEL, COMPACT, FREE, HEAD,
+) = range(33)  # fmt: skip
 """First numbers: rates; unknowns of r; blocks, and how many of them, the first ones, belong to single bodies; unknowns
 that are solved for; entries of A with those that fill in, and those that r gives; columns that are solved for, and
 groups of them; functions, and steps of Newton's method. Then places in the tables: of the entries of A, the blocks, the
@@ -107,8 +77,7 @@ def invert(s: int, w: Vec, start: Vec, exchange: int, out: Vec) -> int:
 
 
 def factorise(head: Ints, tables: Ints, v: Vec) -> int:
-    """Eliminate the matrix in `v`; 0 unless a block is singular. A single equation whose pivot is below its floor is
-    suspended: its unknown is 0."""
+    """Eliminate the matrix in `v`; 0 unless a block is singular. The unknown of an equation below its floor is 0."""
     a = v[head[MATRIX] :]
     w = v[head[FREE] :]
     blocks = tables[head[BLOCKS] :]

@@ -10,24 +10,9 @@ from __future__ import annotations
 
 from rbdae.machine.language.words import Ints, Vec
 
-# ---------------------------------------------------------------- head, whole numbers
-N = 0
-"""Unknowns."""
-ENTRIES = 1
-"""Entries of the matrix, without those that fill in."""
-FILLED = 2
-"""With them."""
-LOWER = 3
-"""Where L begins in `v`."""
-UPPER = 4
-"""Where U begins."""
-MATRIX = 5
-"""Where the matrix begins."""
-N_UPPER = 6
-"""Numbers of U, with the reciprocal pivots."""
-FREE = 7
-"""Where memory for `substitute` is in `v`."""
-HEAD = 8
+N, ENTRIES, FILLED, LOWER, UPPER, MATRIX, N_UPPER, FREE, HEAD = range(9)
+"""Whole numbers of the head: unknowns; entries of the matrix, without and with those that fill in; where L, U and the
+matrix begin in `v`; numbers of U, with the reciprocal pivots; where memory for `substitute` is in `v`."""
 
 GROWTH = 0
 """Place in `v` of the sum of the squares of the multipliers."""

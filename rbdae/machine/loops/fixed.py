@@ -303,11 +303,6 @@ def attempt(rhs: Function, context: Address, s: StepMemory) -> int:
     return at.DONE
 
 
-def dense(rhs: Function, context: Address, s: StepMemory) -> int:
-    """Nothing is to be prepared."""
-    return at.DONE
-
-
 def interpolate(s: StepMemory, theta: float, out: Vec) -> int:
     """The state y (n,) at t + theta h_done in the last step. With stages, whose states are of order two, it is the end
     of a step of its own, from the end that is farther away: of the order of the method, and with its invariants."""

@@ -167,7 +167,6 @@ class Loop:
         self._arguments = (*self._function, base, None if correction is None else correction.context)
 
     def _begin(self, t0: float, t_end: float, y0: Vec) -> None:
-        """Write what a run of this interval has in its memory first."""
         s, n = self.s, self.n
         _, controls, s.rtol, atol, s.direction, s.max_stalled = self._asked
         length = t_end - t0

@@ -19,7 +19,7 @@ def attempt(rhs: Function, context: Address, s: StepMemory) -> int:
 
 
 def dense(rhs: Function, context: Address, s: StepMemory) -> int:
-    """Prepare the dense output of the last step; bound to a method's."""
+    """Prepare the dense output of the last step; bound to that of a method that has one."""
     return at.DONE
 
 
@@ -29,8 +29,7 @@ def interpolate(s: StepMemory, theta: float, out: Vec) -> int:
 
 
 def outputs(s: StepMemory, p: Correction) -> int:
-    """Fill the rows of the output times before the end of the last step, whose dense output is prepared; projected if
-    the run is."""
+    """Fill the rows of the output times before the end of the last step, after `dense`; projected if the run is."""
     n = s.n
     times = s.output_times
     k = s.outputs
@@ -52,8 +51,7 @@ def outputs(s: StepMemory, p: Correction) -> int:
 
 
 def completed(rhs: Function, context: Address, s: StepMemory, p: Correction) -> int:
-    """Project the end of an accepted step, if the run is projected, and fill the outputs in it. A step whose projection
-    fails is taken back."""
+    """Project the end of an accepted step, and fill the outputs in it; one whose projection fails is taken back."""
     status = at.DONE
     inside = s.outputs < s.times and s.output_times[s.outputs] < s.t_new
     if inside:

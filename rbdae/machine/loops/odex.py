@@ -256,18 +256,9 @@ def next_order(s: StepMemory, j: int, work: float, work1: float, work2: float) -
 
 
 def accepted(
-    rhs: Function,
-    context: Address,
-    s: StepMemory,
-    j: int,
-    last: bool,
-    work: float,
-    work1: float,
-    work2: float,
-    size: float,
-    size1: float,
-    size2: float,
-) -> int:
+    rhs: Function, context: Address, s: StepMemory, j: int, last: bool, work: float, work1: float, work2: float,
+    size: float, size1: float, size2: float,
+) -> int:  # fmt: skip
     """Row j has converged: the end of the step with its rates, the order and size of the next one."""
     m = s.m
     h = s.h

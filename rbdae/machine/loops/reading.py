@@ -78,8 +78,7 @@ def settled(
     rates: Function, context: Address, n: int, k: int, d: int, t: float, h: float, y: Vec, scale: Vec, ends: Vec,
     table: Vec, c: Vec, states: Vec, values: Vec, lack: Vec, full: Vec, out: Vec,
 ) -> float:  # fmt: skip
-    """Rounds until they settle; the last change in tolerances, infinite if rates are not finite, -1 if the function has
-    failed."""
+    """Rounds until they settle; the last change in tolerances, infinite if rates are not finite, -1 after a failure."""
     inner(n, k, d, h, y, scale, table, c, states, lack)
     first = 1e300
     change = 1e300

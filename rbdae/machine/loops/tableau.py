@@ -44,7 +44,7 @@ class Stepper:
     beta, beta_in_exponent : of the stabilised controller: the next step size has the error to the power of
         1 / order - beta_in_exponent beta
     vectors : of memory
-    module : has `attempt`, `dense` and `interpolate`
+    module : has `attempt`, `interpolate`, and `dense` if something is to be prepared
     numbers : by the names that these leave open
     """
 
@@ -70,7 +70,8 @@ class Stepper:
 
     def bindings(self) -> dict[str, Any]:
         """`attempt`, `dense` and `interpolate`, and what these leave open, by name."""
-        return {name: getattr(self.module, name) for name in ("attempt", "dense", "interpolate")} | dict(self.numbers)
+        names = ("attempt", "dense", "interpolate")
+        return {name: vars(self.module)[name] for name in names if name in vars(self.module)} | dict(self.numbers)
 
 
 @final

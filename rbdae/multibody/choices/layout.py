@@ -113,8 +113,7 @@ def _offsets(sizes: Iterable[int]) -> tuple[int, Ints]:
 
 
 def _n_quasi_velocities(model: Model, settings: Settings, b: int) -> int:
-    """The number of quasi-velocities of a body in the null-space forms of trees: a root has (xdot, Omega), a child what
-    its joint leaves."""
+    """The number of quasi-velocities of a body of a tree: a root has (xdot, Omega), a child what its joint leaves."""
     if model.tree.parent[b] < 0:
         return int(model.bodies["nt"][b]) + 3
     return len(settings.tree[b].S) if settings.structure == "tree" else 3

@@ -28,8 +28,7 @@ _EARLIER = 1e-4
 
 
 def unit_rows(model: Model, G: Mat) -> Mat:
-    """G (..., rows, 6 n) with respect to velocities over the model's length, with rows scaled to one; rows of zeros
-    stay."""
+    """G (..., rows, 6 n) for velocities over the model's length, with rows scaled to one; rows of zeros stay."""
     A = model.scales.columns(G)
     scale = np.linalg.norm(A, axis=-1, keepdims=True)
     scale[scale == 0.0] = 1.0
@@ -39,11 +38,9 @@ def unit_rows(model: Model, G: Mat) -> Mat:
 def kept_rows(model: Model, G: Mat) -> KeptRows:
     """The joint rows that are kept of G (rows, 6 n) at the start."""
     dropped = redundant_rows(model, G)
-    return (
-        KeptRows(dropped, strength(model, G, dropped), float(closeness(model, G, len(dropped))))
-        if dropped
-        else KeptRows()
-    )
+    if not dropped:
+        return KeptRows()
+    return KeptRows(dropped, strength(model, G, dropped), float(closeness(model, G, len(dropped))))
 
 
 def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: int = 0) -> tuple[int, ...]:

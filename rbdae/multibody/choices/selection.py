@@ -99,18 +99,14 @@ def from_arrays(arrays: Mapping[str, Any], first: Selection) -> list[Selection]:
     out: list[Selection] = []
     for k in range(n):
         found = _from_row(arrays, k, first)
-        before = out[-1].velocities if out else None
-        if before is not None and found.velocities is not None and _equal(before, found.velocities):
-            found = replace(found, velocities=before)
+        old, new = out[-1].velocities if out else None, found.velocities
+        if old and new and np.array_equal(old.S, new.S) and np.array_equal(old.sizes, new.sizes):
+            found = replace(found, velocities=old)
         if references is not None and found.references is not None and np.array_equal(references, found.references):
             found = replace(found, references=references)
         references = found.references
         out.append(found)
     return out
-
-
-def _equal(one: IndependentVelocities, two: IndependentVelocities) -> bool:
-    return np.array_equal(one.S, two.S) and np.array_equal(one.sizes, two.sizes)
 
 
 def _from_row(arrays: Mapping[str, Any], k: int, first: Selection) -> Selection:

@@ -37,8 +37,7 @@ def centred(chart: Chart, R: Mat) -> Mat:
 
 
 def _wrong(chart: Chart, R: Mat, a: Vec) -> str:
-    """Why the parameters a cannot stand for R: beyond the chart's singular set R(a) is another rotation. Empty if they
-    can."""
+    """Why the parameters a are not those of R, but beyond the chart's singular set; empty if they are."""
     if not chart.centre:
         return chart.singular(a)
     with np.errstate(all="ignore"):  # what is not finite is what is asked for
@@ -112,8 +111,7 @@ def put_parameters(model: Model, settings: Settings, layout: Layout, d: Mat, ori
 
 
 def with_nearest_parameters(settings: Settings, layout: Layout, y: Vec, other: Vec) -> Vec:
-    """y with those of the parameters of its rotations that are nearest to the ones in another state: from one to the
-    other there is no jump by a full turn."""
+    """y with the parameters of its rotations that are nearest to those in another state: no jumps by full turns."""
     out = y.copy()
     for end in (*layout.iq[1:], layout.q.stop):
         at = slice(end - settings.chart.n, end)

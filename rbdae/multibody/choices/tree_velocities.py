@@ -90,8 +90,7 @@ def tree_velocities(model: Model, R: Mat, joint_matrix: Callable[[], Mat]) -> tu
 
 
 def spanning_freedoms(model: Model) -> int:
-    """The freedoms of a spanning tree of joints whose velocity rows are known: few freedoms first, then short ways to
-    the ground."""
+    """The freedoms of a spanning tree of joints with known velocity rows: few freedoms first, then short ways."""
     n, sizes = model.n, model.primitives["n"]
     at: list[list[tuple[int, int]]] = [[] for _ in range(n + 1)]
     for joint in model.joints:

@@ -275,8 +275,7 @@ def _unit_rows(G: Any, scale: Vec) -> Any:
 
 
 def _sparse_null_space(A: Any, n_nu: int) -> Mat:
-    """The null space of a sparse matrix of rows of size one; arbitrary vectors, the same ones each time, meet it
-    whatever it is."""
+    """The null space of a sparse matrix of rows of size one, from arbitrary vectors that are the same each time."""
     from scipy.sparse import diags  # slow imports, which small systems do not need
     from scipy.sparse.linalg import splu
 

@@ -9,7 +9,7 @@ from typing import Any, final
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
 from rbdae.kernels.entry import Entry
-from rbdae.machine.function import MachineFunction, Shapes, trampoline
+from rbdae.machine.function import MachineFunction, Shapes, names_of, trampoline
 from rbdae.machine.reading import evaluate_rows
 from rbdae.multibody.code.traced import TracedKernel, traced
 from rbdae.multibody.memory.workspace import Workspace
@@ -64,9 +64,7 @@ class BoundKernel:
         return trampoline(self._in_python, self._kernel.signs[1:], self._shapes(lengths)) if found is None else found
 
     def _shapes(self, lengths: tuple[int, ...]) -> Shapes:
-        names = iter(("y", "yd"))
-        signs = self._kernel.signs[2:]
-        return {next(names) if sign == "y" else "out": (n,) for n, sign in zip(lengths, signs, strict=True)}
+        return {name: (n,) for n, name in zip(lengths, names_of(self._kernel.signs[2:]), strict=True)}
 
     def _of_this_model(self, lengths: tuple[int, ...]) -> TracedKernel | None:
         return traced(self._workspace, self._kernel, self._shapes(lengths))

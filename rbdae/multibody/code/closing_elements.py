@@ -7,7 +7,6 @@ so), and what its velocities are if they are d.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, final
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy as np
 from rbdae.graph.functions import maximum
 from rbdae.kernels import projection
 from rbdae.kernels.constraints.primitives import primitive_residual
-from rbdae.kernels.memory import constraint_values, solution
 from rbdae.kernels.outputs import violations
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run
 from rbdae.multibody.elements.element_groups import Group
@@ -58,7 +56,7 @@ def closing_elements(workspace: Workspace, kernel: Any) -> Elements | None:
 class _Closing(Assembling):
     def __init__(self, workspace: Workspace, groups: list[Group]) -> None:
         self._workspace = workspace
-        self._multipliers, self._internal, self._wide = False, [], False
+        self._multipliers, self._internal, self._floored, self._wide = False, [], False, False
         self._motion = Motion(("y", workspace.layout.q.stop), ("out", 0))
         self._of_bodies = [_Body(workspace, group) for group in groups if not group.records]
         joints = [group for group in groups if group.primitives.shape[1]]
@@ -93,7 +91,7 @@ class _Closing(Assembling):
         internal = self._workspace.model.n * len(self._workspace.settings.chart.internal)
         return internal, internal + self._workspace.layout.n_rows
 
-    def _given(self, of: Recorded) -> Mapping[tuple[str, int], Place]:
+    def _given(self, of: Recorded) -> dict[tuple[str, int], Place]:
         """The places of what is given, for elements of a kind."""
         count, first = len(of.group.bodies), self._workspace.layout.n_velocities
         places = {("more", i): Place("yd", "more", np.full(count, first + i)) for i in range(projection.MORE_GIVEN)}
@@ -117,9 +115,10 @@ class _Closing(Assembling):
         of, (internal, n) = joint.of, self._rows
         rows, results = joint.multipliers - self._workspace.layout.n_internal + internal, list[Result]()
         for level in range(2):
-            of.run(primitive_residual, constraint_values(of.m), 0, level)
-            values = constraint_values(of.m)[of.m.head.n_internal :][: joint.rows]
-            results += of.results(values, [Place("out", "g", level * n + at) for at in rows.T])
+            g = np.zeros(of.m.head.n_internal + joint.rows, dtype=object)
+            of.run(primitive_residual, g, 0, level)
+            at = [Place("out", "g", level * n + row) for row in rows.T]
+            results += of.results(g[of.m.head.n_internal :], at)
         return self._kind(of.graph, results, of, {})
 
     def _loosened(self, body: _Body) -> Kind:
@@ -136,12 +135,6 @@ class _Closing(Assembling):
         block, of = f"y{first}", body.of
         at = (of.place(self._motion, "y", i).at for i in range(len(values)))
         return of.results(values, [Place("out", block, first + k) for k in at])
-
-    def _joint(self, k: int) -> Kind:
-        joint, of = self._joints.kinds[k], self._joints.kinds[k].of
-        values = [*joint.block, *joint.diagonal, *joint.side]
-        results = of.results(values, self._work.places(self._joints.which(k), joint.rows))
-        return self._kind(of.graph, results + self._joints.results(k), of, self._given(of))
 
 
 @final
@@ -167,7 +160,7 @@ class _Body:
         of.run(*place)
         self.d = list(of.m.states[0].d)
         self.g = np.zeros(2 * len(workspace.settings.chart.internal), dtype=object)
-        solved = solution(of.m)
+        solved = of.m.solution
         of.run(violations, self.g)
         of.run(projection.start_step, u, a)
         if not of.angular:

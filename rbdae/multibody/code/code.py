@@ -52,8 +52,7 @@ _RECORDED, _RECORDED_A_BODY, _MOST_RECORDED = 200_000, 4_000, 600_000
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Code:
-    """Machine code of one kernel; `variant` tells it from that of others of the structure, where conditions fall
-    another way."""
+    """Machine code of one kernel; `variant` tells it from that where conditions fall another way."""
 
     module: Module
     signs: str

@@ -160,8 +160,7 @@ def _straight(
 
 
 def shortened(recording: Recording, outputs: list[int]) -> tuple[Factored, list[int]]:
-    """The graph that straight code is written from, with fewer operations where that is quicker, and the nodes needed
-    of it."""
+    """The graph that straight code is written from, shorter where that is quicker, and its needed nodes."""
     graph, guards = recording.graph, recording.guards
     short = None if as_it_comes() else factored(graph, outputs, guards, recording.alike)
     if short is None:

@@ -238,8 +238,7 @@ def _system(twin: Workspace, n: int, entries: Entries) -> System:
 
 
 def _bodies(twin: Workspace, entries: Entries) -> list[list[int]]:
-    """Rates of velocities, and multipliers of internal constraints, of single bodies, in parts of which none has an
-    entry in the rows of another one."""
+    """Rates of velocities and internal multipliers of single bodies, in parts without entries in each other's rows."""
     layout, B = twin.layout, twin.arrays["bodies"][: twin.model.n]
     near: dict[int, set[int]] = {}
     for i, j in entries:

@@ -89,8 +89,7 @@ def _group(kind: list[_Member]) -> Group:
 
 
 def _members(arrays: Any, n: int) -> list[_Member]:
-    """All elements: forces between a body and the ground are the body's; those between two bodies belong to their
-    joints."""
+    """All elements: forces between a body and the ground are the body's, those between two bodies their joints'."""
     bodies: list[dict[str, list[int]]] = [{} for _ in range(n)]
     pairs: dict[frozenset[int], _Member] = {}
 
@@ -194,7 +193,6 @@ class _Told:
                 self._sides[name] = array["body"].tolist()
 
     def signature(self, member: _Member) -> object:
-        """What tells the kind of an element."""
         bodies, arrays, records = member.bodies.tolist(), self._arrays, member.records
         told: list[object] = [member.pair]
         for b in bodies:

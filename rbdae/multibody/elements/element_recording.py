@@ -173,8 +173,7 @@ class Recorded:
         return [Place("out", "v", self.workspace.layout.v.start + at) for at in self.v]
 
     def memory(self, records: Mapping[str, Ints]) -> Any:
-        """The memory of the first element with these of its records, as if it were those of a model, and the ground;
-        unknowns and rows are its own."""
+        """The memory of the first element with these records and the ground, as a model's; unknowns are its own."""
         n, arrays, n_internal = self.workspace.model.n, self.workspace.arrays, len(self.internal)
         first = {name: of[0] for name, of in self.group._replace(records=records).numbered.items()}
         found: dict[str, Any] = {name: [] for name in _COUNTED}

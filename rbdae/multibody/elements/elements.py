@@ -71,8 +71,7 @@ def pattern_of_elements(workspace: Workspace) -> tuple[Ints, Ints] | None:
 
 
 def elements_of(workspace: Workspace, entries: Pattern | None) -> Elements | None:
-    """The elements of the residual, or of the data of its Jacobian with these entries. None if some element does what
-    elements do not."""
+    """The elements of the residual, or of its Jacobian with these entries; None if an element has others."""
     if entries is None:
         return _summed(workspace, workspace.n_equations, lambda of: of.rows())
     n = workspace.n_equations

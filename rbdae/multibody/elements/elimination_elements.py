@@ -37,8 +37,7 @@ Rounds = list[list[tuple[int, list[int]]]]
 
 
 def elimination_rounds(n: int, pairs: Sequence[tuple[int, int]], *, wide: bool = False) -> Rounds:
-    """The rounds of n joints, of which those in pairs have a body in common; few rounds of many joints each if `wide`,
-    with more products."""
+    """The rounds of n joints, pairs of which have a body in common; few rounds, with more products, if `wide`."""
     around: list[set[int]] = [set() for _ in range(n)]
     for a, b in pairs:
         if a != b:
@@ -157,8 +156,7 @@ def _into(of: Written, L: Any, d: Sequence[Any], z: Any, m: int) -> None:
 
 
 def factor(of: Written, n: int) -> None:
-    """A joint with several neighbours, or the last one of a component: L and inverse pivots in place of D, z = D^-1 g,
-    which is la of the last one."""
+    """A joint with several neighbours, or the last one: L and inverse pivots in place of D, and z = D^-1 g."""
     L, d = _factors(of, n)
     of.gives("own.g", _solved(L, d, of.reads("own.g", n)))
     L[np.diag_indices(n)] = d
@@ -300,7 +298,6 @@ class _Steps:
         self._open = True
 
     def next_round(self) -> None:
-        """Go on with the next round."""
         self._open = self._open and not self._work.wide
 
     def made(self, first: int) -> tuple[list[Kind], list[Run]]:

@@ -26,7 +26,6 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.equations import set_state
-from rbdae.kernels.memory import force_state_rates, solution
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run, evaluated
 from rbdae.multibody.elements.element_groups import Group, groups_of, of_elements
 from rbdae.multibody.elements.element_kinds import LANES, ElementNumbers, Written, recorded_kind
@@ -60,8 +59,7 @@ _MOST_JOINTS = 64
 
 
 def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
-    """Whether a kernel is a right-hand side in velocities or in quasi-velocities that is made of elements, or the
-    residual yd - rhs(t, y) of one."""
+    """Whether a kernel is a right-hand side, or the residual yd - rhs(t, y) of one, that is made of elements."""
     return bool(
         workspace.model.n >= (REDUCED_FROM if workspace.settings.reduced else BODIES_FROM)
         and workspace.memory.opened
@@ -71,8 +69,7 @@ def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
 
 
 def _may(workspace: Workspace, shape: tuple[int, ...]) -> bool:
-    """Whether elements have these results: rates, and multipliers but for the internal ones under forces that are no
-    transposed gradients."""
+    """Whether elements have these results: rates, and multipliers, but internal ones under other forces than G^T la."""
     layout, settings = workspace.layout, workspace.settings
     rates, multipliers = layout.n_differential, layout.n_constraints
     with_multipliers = shape == (rates + multipliers,) and not (layout.n_internal and settings.forms)
@@ -91,8 +88,7 @@ def enough(n: int, joints: Sequence[int]) -> bool:
 
 
 def groups_of_few_kinds(workspace: Workspace) -> list[Group]:
-    """The kinds of elements, forces apart; none of them where there are too few joints of each kind, or a body has too
-    many."""
+    """The kinds of elements, forces apart; none where there are too few joints of a kind, or too many at a body."""
     groups = groups_of(workspace, apart=True)
     joints = [group for group in groups if group.primitives.shape[1]]
     ends = np.concatenate([_NONE, *(group.bodies.ravel() for group in joints)])
@@ -127,7 +123,7 @@ def rates_by_numpy(workspace: Workspace, t: float, y: Vec) -> Vec | None:
         elements = Assembling(workspace, groups, multipliers=True, wide=True).elements()
     except (NotStraight, TypeError, AttributeError, ValueError, ArithmeticError):
         return None  # a kernel from elsewhere, such as a user's chart, may do with its numbers what is not recorded
-    inputs = {"t": t, "y": y, "selection": workspace.numbers}
+    inputs = {"t": [t], "y": y, "selection": workspace.numbers}
     with np.errstate(all="ignore"):
         return evaluated(elements, inputs, workspace.open_numbers.values, n)
 
@@ -201,6 +197,10 @@ class Assembling:
         runs += solving
         add_all(kinds, runs, [self._pushed(k) for k in n])
 
+    def _given(self, of: Recorded) -> dict[tuple[str, int], Place]:
+        """The places of what else joints of a kind read."""
+        return {}
+
     def _directors(self, group: Group) -> Kind:
         body = Recorded(self._workspace, group)
         body.at_state(set_state)
@@ -215,7 +215,7 @@ class Assembling:
         force.at_state(explicit.natural_loads)
         loads = [x for state in force.m.states[: len(force.moving)] for x in (*state.fx, *state.fd)]
         places = [place for b in force.moving for place in self._loads(group.bodies[:, b])]
-        rates = force_state_rates(force.m)[: len(force.s)]
+        rates = force.m.force_state_rates[: len(force.s)]
         results = force.results(loads, places, adds=True)
         results += force.results(rates, [at._replace(vector="out") for at in force.s])
         return self._kind(force.graph, results, force, {})
@@ -232,7 +232,6 @@ class Assembling:
         return [Place("work", "force", self._first_force + DIRECTORS * bodies + i) for i in range(n)]
 
     def _balanced(self, body: Recorded, la: Any) -> Kind:
-        """The internal multipliers of bodies of a kind."""
         bodies, B = body.group.bodies[:, 0], self._workspace.arrays["bodies"]
         first = self._workspace.layout.la.start
         results = body.results(la, [Place("out", "la", first + B["il"][bodies] + i) for i in range(len(la))])
@@ -242,17 +241,17 @@ class Assembling:
 
     def _changed(self, body: Recorded) -> Kind:
         """The rates of momenta, or of spatial velocities, from what the saddle-point system is solved for."""
-        rates = solution(body.m)[: body.n_v]
+        rates = body.m.solution[: body.n_v]
         rates[:] = body.recorder.inputs("free")
         body.run(explicit.change_rates)
         return self._kind(body.graph, body.results(rates, body.unknown_rates()), body, {})
 
     def _joint(self, k: int) -> Kind:
         joint, of = self._joints.kinds[k], self._joints.kinds[k].of
-        values, places = [*joint.block, *joint.diagonal, *joint.side], dict[tuple[str, int], Place]()
+        values, places = [*joint.block, *joint.diagonal, *joint.side], self._given(of)
         if self._floored:
             floors = self._workspace.places_of("pivot_floor").start + joint.slots.T
-            places = {("floor", i): Place("selection", "floor", at) for i, at in enumerate(floors)}
+            places |= {("floor", i): Place("selection", "floor", at) for i, at in enumerate(floors)}
             values += [*of.recorder.with_inputs("floor", [0.0] * joint.rows)]
         results = of.results(values, self._work.places(self._joints.which(k), joint.rows))
         return self._kind(of.graph, results + self._joints.results(k), of, places)

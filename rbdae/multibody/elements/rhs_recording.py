@@ -18,7 +18,6 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.formulations.explicit import free_rates, unsolved
 from rbdae.kernels.linear.saddle import internal_multipliers
-from rbdae.kernels.memory import constraint_side, multipliers, right_hand_side, solution, square_side
 from rbdae.multibody.elements.element_groups import Group
 from rbdae.multibody.elements.element_recording import NATURAL, Recorded, keeps_directors
 from rbdae.multibody.memory.workspace import Workspace
@@ -28,8 +27,7 @@ Matrix = Any
 
 
 def recorded_body(workspace: Workspace, group: Group, *, loaded: bool) -> tuple[Recorded, Any]:
-    """Bodies of a kind, and (qdot, vdot) of one without joints; if `loaded` under natural forces beside
-    its weight, the inputs ``"load"``."""
+    """Bodies of a kind, and (qdot, vdot) without joints, if `loaded` under the natural forces ``"load"``, too."""
     body = Recorded(workspace, group)
     if loaded:
         load, record = body.recorder.with_inputs("load", [0.5] * NATURAL), body.m.bodies[0]
@@ -46,10 +44,10 @@ def recorded_multipliers(workspace: Workspace, group: Group, *, loaded: bool) ->
     body, _ = recorded_body(workspace, group, loaded=loaded)
     record = body.m.bodies[0]
     forces = body.recorder.with_inputs("joint", [0.5] * record.nr)
-    solution(body.m)[: body.n_v] = body.recorder.inputs("free")
-    right_hand_side(body.m)[record.nt : record.nt + record.nr] += forces
+    body.m.solution[: body.n_v] = body.recorder.inputs("free")
+    body.m.right_hand_side[record.nt : record.nt + record.nr] += forces
     body.run(internal_multipliers)
-    return body, multipliers(body.m)[: record.ni]
+    return body, body.m.multipliers[: record.ni]
 
 
 def changed(workspace: Workspace) -> bool:
@@ -95,9 +93,8 @@ class Joint:
         for i in np.flatnonzero([k == 0 for p in m.primitives for k in p.keep[: p.n]]):
             S[i, i] = 1.0
         self.block, self.diagonal = S[np.tril_indices(self.rows)], S.diagonal()
-        self.at_rest, self.known = (
-            vector(m)[m.head.n_internal :][: self.rows] for vector in (constraint_side, square_side)
-        )
+        own = slice(m.head.n_internal, m.head.n_internal + self.rows)
+        self.at_rest, self.known = m.constraint_side[own], m.square_side[own]
         self.moved = np.hstack(G) @ free
         self.side = self.moved + self.at_rest
 

@@ -238,7 +238,6 @@ class _OntoJoints(Assembling):
             joint.side, joint.of.q = joint.moved, self._at_end(joint.of)
 
     def end(self) -> Elements:
-        """All of them, in the order in which they are computed."""
         kinds, runs, numbers = list[Kind](), list[Run](), self._joints.numbers
         found = [part.momenta() for part in self._parts]
         results, _ = added(self._work.size, found, lambda at: Place("work", "end", at))

@@ -157,7 +157,6 @@ def fresh_states(bodies: Any) -> Any:
 
 
 def _tree(model: Model, settings: Settings, layout: Layout, primitives: Any) -> Any:
-    """The joint equations and quasi-velocities of each body of a tree."""
     if settings.structure != "tree":
         return np.zeros(0, dtype=kb.TREE_VELOCITY)
     out = np.zeros(model.n, dtype=kb.TREE_VELOCITY)

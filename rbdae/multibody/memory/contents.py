@@ -55,8 +55,7 @@ def pattern_on_disk(workspace: Workspace, kernel: str) -> tuple[object, ...] | N
 
 
 def kept_at_point(workspace: Workspace, kernel: str, point: bytes, find: Callable[[], Any], *more: object) -> Any:
-    """The result of `find` for the structure and the rounded numbers of a workspace by their name. Of each structure
-    some are kept on disk; None is not."""
+    """The result of `find` for the structure and the numbers named `point`; some, but not None, are kept on disk."""
     place = on_disk(workspace, kernel)
     if place is None:
         return find()
@@ -116,11 +115,8 @@ def _described(dtype: Any) -> str:
 
 def _without_addresses(array: Any) -> Any:
     """Records that say where there are functions, and not at which addresses."""
-    names = [name for name in ADDRESSES if name in (array.dtype.names or ())]
-    if not names:
-        return array
     out = array.copy()
-    for name in names:
+    for name in set(ADDRESSES).intersection(array.dtype.names or ()):
         out[name] = array[name] != 0
     return out
 

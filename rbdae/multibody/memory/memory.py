@@ -77,12 +77,7 @@ class Memory:
 
     @classmethod
     def of(
-        cls,
-        model: Model,
-        settings: Settings,
-        code: Code = "plain",
-        regular: Vec = _NOWHERE,
-        numbers: Vec = _NOWHERE,
+        cls, model: Model, settings: Settings, code: Code = "plain", regular: Vec = _NOWHERE, numbers: Vec = _NOWHERE
     ) -> Self:
         """The memory of a model, whose numbers may be complex for kernels that run in Python."""
         layout = lay_out(model, settings)
@@ -120,7 +115,6 @@ class Memory:
         )
 
     def renumbered(self, model: Model, regular: Vec) -> Self:
-        """A memory of its own for a model that differs in masses, inertias, gravity and numbers of forces alone; its
-        code is that of the structure."""
+        """A memory for other masses, inertias, gravity and numbers of forces; its code is the structure's."""
         arrays = renumbered(self.arrays, self.model, model, self.settings, self.layout)
         return replace(self, model=model, arrays=arrays, regular=regular, recorded={}, preparation=Preparation())

@@ -60,11 +60,9 @@ class OpenNumbers:
 
     def changed(self, arrays: Mapping[str, Any]) -> OpenNumbers:
         """The numbers in other records of the same kinds; equal records are not looked at again."""
-        out = OpenNumbers(arrays)
-        out.parts = {
-            name: part if _equal(arrays[name], self.arrays[name]) else _part(arrays[name])
-            for name, part in self.parts.items()
-        }
+        out, pairs = OpenNumbers(arrays), {name: (arrays[name], old) for name, old in self.arrays.items()}
+        same = {name for name, (new, old) in pairs.items() if new is old or new.tobytes() == old.tobytes()}
+        out.parts = {name: part if name in same else _part(arrays[name]) for name, part in self.parts.items()}
         return out
 
     @cached_property
@@ -95,8 +93,7 @@ class OpenNumbers:
 
 
 class _Columns(NamedTuple):
-    """The words of a record that are floats, those of each field with its name and shape, addresses, and the others;
-    and a digest of what the record is."""
+    """The words of a record: floats, with each field's name, shape and span; addresses; others. And a digest."""
 
     floats: Ints
     fields: tuple[tuple[str, tuple[int, ...], slice], ...]
@@ -131,10 +128,6 @@ def _columns(dtype: Any) -> _Columns:
     return _Columns(known[0], tuple(fields), known[1], known[2], known[3], described)
 
 
-def _equal(one: Any, other: Any) -> bool:
-    return one is other or one.tobytes() == other.tobytes()
-
-
 def _part(array: Any) -> Part:
     """The numbers of an array, and their structure."""
     columns = _columns(array.dtype)
@@ -165,8 +158,7 @@ def _part(array: Any) -> Part:
 
 
 def records_with(array: Any, places: Ints, loaded: Sequence[Any]) -> list[Any]:
-    """Records of an array for kernels on symbols, with the symbols `loaded` at these places (records, floats of a
-    record), as `Part` has them."""
+    """Records of an array for kernels on symbols, with the symbols `loaded` at the places of a `Part`."""
     records: list[Any] = opened(array)
     for name, shape, span in _columns(array.dtype).fields:
         numbers = places[:, span]

@@ -26,7 +26,6 @@ from rbdae.kernels.constraints.gradients import moving_sides, twist_gradients
 from rbdae.kernels.joint_rows import place_gradients
 from rbdae.kernels.linear.elimination import Pivot, Rows
 from rbdae.kernels.linear.saddle import Saddle
-from rbdae.kernels.memory import bodies, head, references, states
 from rbdae.kernels.null_space.loops import Loops
 from rbdae.multibody.memory.contents import kept_at_point
 from rbdae.multibody.memory.workspace import Workspace
@@ -83,10 +82,10 @@ def orders(workspace: Workspace) -> tuple[Order, Order]:
 
     m = memory()
     of_loops = workspace.settings.structure == "loops"
-    wanted = bool(workspace.model.tree.closing), of_loops and head(m).n_v <= _MOST
+    wanted = bool(workspace.model.tree.closing), of_loops and m.head.n_v <= _MOST
     try:
         placed = [_placed(memory(), state) for state in (_states(m, y) if any(wanted) else ())]
-        of_saddle = _order(placed, _saddle, 6 * head(m).n_bodies) if wanted[0] else ()
+        of_saddle = _order(placed, _saddle, 6 * m.head.n_bodies) if wanted[0] else ()
         return of_saddle, _square_order(placed) if wanted[1] else ()
     except (ArithmeticError, np.linalg.LinAlgError):  # a state where the chart is singular
         return (), ()
@@ -94,7 +93,7 @@ def orders(workspace: Workspace) -> tuple[Order, Order]:
 
 def _square_order(placed: list[Any]) -> Order:
     """Few rows of S come last, all at a time, so that the order serves other selections."""
-    h = head(placed[0])
+    h = placed[0].head
     n, last = h.n_v, h.n_nu if h.n_nu <= _FEW else 0
     order = _order(placed, lambda m: _square(m, 2 * n - last), n)
     if not (order and last):
@@ -104,8 +103,7 @@ def _square_order(placed: list[Any]) -> Order:
 
 
 def _order(placed: list[Any], system: Callable[[Any], tuple[Rows, Vec]], split: int) -> Order:
-    """The order for a symmetric system, whose matrix and units are those of placed memories. Columns that have no row
-    are left."""
+    """The order for a symmetric system by its matrix and units at placed memories. Columns without a row are left."""
     samples = np.array([_sample(*system(m)) for m in placed])
     if not np.isfinite(samples).all():
         return ()
@@ -126,7 +124,7 @@ def _states(m: Any, y: Vec) -> list[Vec]:
     at = [y, y + 1e-2 * np.random.default_rng(7).standard_normal(len(y))]
     axis = _common_axis(m, y)
     if axis is not None:
-        at += [_turned(m, y, axis, range(0, head(m).n_bodies, step)) for step in (1, 2)]
+        at += [_turned(m, y, axis, range(0, m.head.n_bodies, step)) for step in (1, 2)]
     return at
 
 
@@ -161,7 +159,7 @@ def _common_axis(m: Any, y: Vec) -> Vec | None:
     place_gradients(m, y.astype(object))
     saddle = Saddle(m, 1)
     twist_gradients(m)
-    G = np.zeros((head(m).n_rows, saddle.first))
+    G = np.zeros((m.head.n_rows, saddle.first))
     for p, r in saddle.joints:
         for side, b, o in moving_sides(m, p):
             at = [k - saddle.first for k in saddle.places(p)]
@@ -170,7 +168,7 @@ def _common_axis(m: Any, y: Vec) -> Vec | None:
     G /= np.linalg.norm(G, axis=1, keepdims=True).clip(1e-300)
     _, s, Vt = np.linalg.svd(G)
     material = Vt[np.count_nonzero(s > _SMALL * s[0]) :].reshape(-1, saddle.first // 6, 6)[:, :, 3:]
-    R = np.array([_rotation(state) for state in states(m)[:-1]])
+    R = np.array([_rotation(state) for state in m.states[:-1]])
     _, size, axes = np.linalg.svd(np.einsum("bij,fbj->fbi", R, material).reshape(-1, 3), full_matrices=True)
     return axes[0] if len(size) == 3 and size[1] < _PLANE * size[0] else None
 
@@ -184,12 +182,12 @@ def _rotation(state: Any) -> Mat:
 
 def _turned(m: Any, y: Vec, axis: Vec, numbers: Iterable[int]) -> Vec:
     """The state with some bodies turned about an axis by a right angle. Follows `_common_axis`."""
-    out, h = y.copy(), head(m)
+    out, h = y.copy(), m.head
     turn, chart = np.outer(axis, axis) + skew(axis), numbered(h.chart)
     for b in numbers:
-        o, R = bodies(m)[b], turn @ _rotation(states(m)[b])
+        o, R = m.bodies[b], turn @ _rotation(m.states[b])
         if h.referenced == 1:
-            R = references(m)[b].astype(float).T @ R
+            R = m.references[b].astype(float).T @ R
         out[o.iq + o.nt : o.iq + o.nt + o.na] = chart.parameters(unit_quaternion(R), R)
     return out
 

@@ -96,8 +96,7 @@ class Workspace:
         self.owned[name] = self.arrays[name] = array
 
     def write_inputs(self, values: Vec) -> None:
-        """Write values of the inputs where all code of this workspace reads them. The selection says nothing of them:
-        for workspaces that nobody else has."""
+        """Write values of the inputs where all code of this workspace reads them: for workspaces that nobody shares."""
         for place in self.inputs_at:
             place[:] = values
 
@@ -145,8 +144,7 @@ class Workspace:
 
     @cached_property
     def numbers(self) -> Vec:
-        """All numbers of the selection, one after the other: the input ``"selection"``. All code of a workspace reads
-        them at one place."""
+        """All numbers of the selection, the input ``"selection"``: all code of a workspace reads them at one place."""
         out: Vec = np.concatenate([np.zeros(1), *(array.ravel() for array in self.selected.values())])
         if "inputs" in self.owned:
             self.inputs_at.append(out[self.places_of("inputs")])
@@ -183,8 +181,7 @@ class Workspace:
 
     @cached_property
     def structure(self) -> tuple[Any, ...]:
-        """All that code depends on, beside its kernel and its memory: dropped joint rows, the arrays of the selection,
-        and own constants."""
+        """What code depends on beside kernel and memory: dropped rows, the selection's arrays, and own constants."""
         return self.selection.rows.dropped, tuple(self.selected), self.own_constants
 
     @cached_property
@@ -232,8 +229,7 @@ class Workspace:
     def kernel_memory(
         self, numbers: Any, records: Mapping[str, Any] = MappingProxyType({}), recorder: Any = None
     ) -> KernelMemory:
-        """A memory for kernels with these numbers of the selection, floats or symbols of a recorder; `records` take the
-        place of arrays."""
+        """A memory for kernels with these numbers of the selection, floats or symbols; `records` replace arrays."""
         selected = {name: numbers[self.places_of(name)].reshape(own.shape) for name, own in self.selected.items()}
         m = KernelMemory(self.head, self.arrays, {**records, **selected}, recorder)
         m.head.referenced = int("references" in self.selected)
@@ -270,8 +266,7 @@ class Workspace:
             self.own("newton_order", order)
 
     def singular_row(self) -> int | None:
-        """The joint row (in the order of the joints) at which the last factorisation on floats broke down; None if it
-        did not."""
+        """The joint row, in the order of the joints, at which the last factorisation on floats broke down, or None."""
         singular = 0 if self._left is None else int(self._left.head.singular)
         return None if singular == 0 else self.row_of_pivot(singular - 1)
 
@@ -314,8 +309,7 @@ def with_unit_masses(workspace: Workspace) -> Workspace:
 
 
 def _rows_of_selection(S: Mat, spatial: int) -> tuple[tuple[int, ...], ...]:
-    """The columns of each row of S: where it picks components, a row has one; else the three of a body, or its three
-    rotations."""
+    """The columns of each row of S: one where it picks components, else the three of a body, or its rotations."""
     used = S != 0.0
     if spatial or not ((used.sum(axis=1) == 1).all() and (S.max(axis=1, initial=0.0) == 1.0).all()):
         used = np.repeat(used.reshape(len(S), S.shape[1] // 3, 3).any(axis=2), 3, axis=1)

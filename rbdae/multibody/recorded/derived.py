@@ -28,7 +28,6 @@ from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight, Recorder
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.linear.columns import solve_columns
-from rbdae.kernels.memory import multipliers, normals, solution
 from rbdae.machine.function import Shapes
 from rbdae.multibody.memory.contents import contents
 from rbdae.multibody.memory.saddle_order import order_for
@@ -91,8 +90,7 @@ def recorded_kernel(
 
 
 def derived(workspace: Workspace, kernel: Derivative, shapes: Shapes, point: Point, most_nodes: int) -> Derived:
-    """A kernel on symbols, and dF/dy + c dF/dyd, or dF/du; `shapes` has that of F as `out`. Raises NotStraight as
-    `recorded_kernel`."""
+    """A kernel on symbols, and dF/dy + c dF/dyd, or dF/du; `shapes` has F as `out`. Raises as `recorded_kernel`."""
     global _last
     memory, (t, y, yd, c) = workspace.memory, point
     at = (y, yd, workspace.first_numbers, *([workspace.open_numbers.values] if memory.opened else []))
@@ -149,7 +147,6 @@ def along_directions(
 
 
 def _by(ran: Run, workspace: Workspace, kernel: Derivative) -> list[int]:
-    """The inputs by which a kernel is differentiated."""
     recorder = ran.recorder
     if kernel.by == "inputs":
         return [symbol.node for symbol in recorder.inputs("selection")[workspace.places_of("inputs")]]
@@ -160,8 +157,7 @@ def _by(ran: Run, workspace: Workspace, kernel: Derivative) -> list[int]:
 def _of_solution(
     balance: Entry, ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int
 ) -> dict[int, Mapping[int, int]]:
-    """The derivatives, by as many numbers as `width` says, of the solution of a linear system that a kernel has left in
-    the memory."""
+    """Derivatives, by `width` numbers, of the solution of the linear system that a kernel has left in the memory."""
     recorder = ran.recorder
     g, zero = recorder.graph, recorder.graph.const(0.0)
     at, W = _columns(balance, ran, seeds, width)
@@ -176,10 +172,10 @@ def _of_solution(
 def _of_normals(ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int) -> dict[int, Mapping[int, int]]:
     """The same of the normal forces of friction, N(q, la) at the multipliers that belong to the state."""
     recorder = ran.recorder
-    g, zero, read = recorder.graph, recorder.graph.const(0.0), normals
-    found = ran.nodes(read(ran.m))
+    g, zero = recorder.graph, recorder.graph.const(0.0)
+    found = ran.nodes(ran.m.normals)
     at, W = _columns(balance, ran, seeds, width)
-    by_balance = ran.nodes(read(ran.m))  # of the placeholders of la
+    by_balance = ran.nodes(ran.m.normals)  # of the placeholders of la
     of_la = {
         node: {j: g.neg(recorder.number(value)) for j, value in enumerate(row)}
         for node, row in zip(at, W, strict=False)
@@ -202,7 +198,7 @@ def _columns(
     recorder, m = ran.recorder, ran.m
     g = recorder.graph
     n_v, n_la = m.head.n_v, m.head.n_la
-    x = ran.nodes([*solution(m)[:n_v], *multipliers(m)[:n_la]])
+    x = ran.nodes([*m.solution[:n_v], *m.multipliers[:n_la]])
     placeholders = recorder.with_inputs("x", [recorder.value(node) for node in x])
     rows = np.zeros(n_v + n_la, dtype=object)
     before = set(recorder.guards)
@@ -212,17 +208,10 @@ def _columns(
     falls = [recorder.guards.pop(guard) for guard in new]
     for guard, fall in zip(replaced(g, new, at), falls, strict=True):
         recorder.guards.setdefault(guard, fall)
-    changes = tangents(g, ran.nodes(rows), seeds)
-    W = _matrix(recorder, changes, at, (n_v + n_la, width))
+    changes, W = tangents(g, ran.nodes(rows), seeds), np.zeros((n_v + n_la, width), dtype=object)
+    entries = [(i, j, node) for i, row in enumerate(changes) for j, node in row.items()]
+    nodes = replaced(g, [node for *_, node in entries], at)
+    for (i, j, _), node in zip(entries, nodes, strict=True):
+        W[i, j] = recorder.result(node)
     solve_columns(m, W)
     return at, W
-
-
-def _matrix(recorder: Recorder, rows: Rows, at: Mapping[int, int], shape: tuple[int, int]) -> Any:
-    """A matrix of symbols, with other nodes in place of some."""
-    W = np.zeros(shape, dtype=object)
-    places = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
-    nodes = replaced(recorder.graph, [node for *_, node in places], at)
-    for (i, j, _), node in zip(places, nodes, strict=True):
-        W[i, j] = recorder.result(node)
-    return W

@@ -18,7 +18,7 @@ from rbdae.formulations.base import Callback, Derivative
 from rbdae.graph.in_python import InPython
 from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.entry import Entry
-from rbdae.machine.function import Shapes
+from rbdae.machine.function import Shapes, names_of
 from rbdae.machine.module import collector_off
 from rbdae.multibody.memory.workspace import Workspace
 from rbdae.multibody.recorded.derived import along_directions, recorded_kernel
@@ -80,21 +80,21 @@ class Recorded:
 
     def __call__(self, *arguments: Any) -> None:
         """Fill the last argument; the others are those of the kernel without m."""
-        *given, out = arguments
-        signs = self._kernel.signs[1:-1]
-        vectors = [x for x, sign in zip(given, signs, strict=True) if sign == "y"]
-        numbers = [x for x, sign in zip(given, signs, strict=True) if sign == "t"]
-        t, c = (*numbers, 0.0)[:2]
-        y, yd = (*vectors, vectors[0])[:2]
+        given, out = dict(zip(names_of(self._kernel.signs[1:]), arguments, strict=True)), arguments[-1]
+        t, c, y = given["t"], given.get("c", 0.0), given["y"]
+        vectors = [given[name] for name in ("y", "yd") if name in given]
         key = (out.shape, *map(len, vectors))
         if key in self._too_long:
             self._on_floats(*arguments)
             return
         if key not in self._known:
             self._known[key] = Recordings(self._workspace, partial(self._made, list(map(len, vectors)), out.shape))
-        directions = self._directions(out) if isinstance(self._kernel, Derivative) else None
+        directions = None
+        if isinstance(self._kernel, Derivative):
+            groups = self._groups
+            directions = np.eye(out.shape[1]) if groups is None else np.eye(groups.max() + 1)[groups]
         try:
-            results, _ = self._known[key].at(t, y, yd, c, directions)
+            results, _ = self._known[key].at(t, y, vectors[-1], c, directions)
         except NotStraight:
             self._too_long.add(key)
             self._on_floats(*arguments)
@@ -108,9 +108,6 @@ class Recorded:
         rows, columns = self._pattern.rows, self._pattern.columns
         out[...] = 0.0
         out[... if out.ndim == 1 else (rows, columns)] = np.array(results)[rows, self._groups[columns]]
-
-    def _directions(self, out: Any) -> Any:
-        return np.eye(out.shape[1]) if self._groups is None else np.eye(self._groups.max() + 1)[self._groups]
 
     def _made(self, lengths: list[int], shape: tuple[int, ...], point: Point) -> tuple[Recording, None]:
         workspace, kernel = self._workspace, self._kernel

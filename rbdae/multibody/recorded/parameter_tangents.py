@@ -42,8 +42,7 @@ _STEP = 2.0**-600
 
 @final
 class ParameterTangents:
-    """Columns of dF/dp and df/dp of a workspace by the names of parameters; each is recorded when it is first asked
-    for."""
+    """Columns of dF/dp and df/dp of a workspace by the names of parameters, recorded when first asked for."""
 
     def __init__(self, workspace: Workspace, n_equations: int) -> None:
         self._workspace = workspace
@@ -93,8 +92,7 @@ def _has_complex(array: Any) -> bool:
 
 
 def _real(records: Any) -> Any:
-    """Records without the imaginary parts; what is in them by these alone, such as a damper whose coefficient is 0,
-    stays."""
+    """Records without imaginary parts; what is there by these alone, such as a damper of coefficient 0, stays."""
     out = np.zeros(len(records), dtype=of_scalars(records.dtype, "f8"))
     for name in out.dtype.names:
         out[name] = records[name].real

@@ -6,7 +6,7 @@ an input: independent velocities, reference rotations, pivot floors. Which joint
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
@@ -19,7 +19,7 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import Recorder, Symbol
 from rbdae.kernels.entry import Entry
-from rbdae.machine.function import Shapes
+from rbdae.machine.function import Shapes, names_of
 from rbdae.multibody.memory.saddle_order import order_for
 from rbdae.multibody.memory.workspace import Workspace
 
@@ -148,19 +148,15 @@ def run(workspace: Workspace, kernel: Entry, shapes: Shapes, point: Point, most_
 
 def called(recorder: Recorder, m: Any, kernel: Entry, shape: tuple[int, ...]) -> Any:
     """The results, of this shape, of a kernel on the symbols of a recorder."""
-    numbers = iter((recorder.inputs("t")[0], recorder.inputs("c")[0]))
-    vectors = iter((recorder.inputs("y"), recorder.inputs("yd")))
     out = np.zeros(shape, dtype=object)
-    given = {"t": lambda: next(numbers), "y": lambda: next(vectors)}
-    arguments = [given[sign]() if sign in given else out for sign in kernel.signs[1:]]
-    function: Callable[..., None] = kernel
-    function(m, *arguments)
+    given: dict[str, Any] = {name: recorder.inputs(name)[0] for name in ("t", "c")}
+    given |= {"y": recorder.inputs("y"), "yd": recorder.inputs("yd"), "out": out}
+    kernel(m, *(given[name] for name in names_of(kernel.signs[1:])))
     return out
 
 
 def recording_point(workspace: Workspace, shapes: Shapes) -> Point:
-    """The point where conditions are answered: the problem's regular state, moved a little, so that it is no special
-    one."""
+    """The point where conditions are answered: near the problem's regular state, so that it is no special one."""
     y, yd = _beside(*(shapes.get(name, (0,))[0] for name in ("y", "yd")))
     regular = workspace.memory.regular
     return 0.1234, regular + 1e-4 * y if len(regular) == len(y) else y, yd, 1.5

@@ -19,11 +19,17 @@ _EYE = np.eye(3)
 
 def body_rows(system: System, dtype: Any) -> Any:
     """One row a body, the ground last."""
-    out = np.zeros(len(system.bodies) + 1, dtype=dtype)
-    _fill(out[:-1], system.bodies, system.gravity)
-    ground = out[-1]
-    ground["parent"], ground["fixed"] = -1, 1
-    ground["mass"] = 1.0  # divided by in places that do not count for the ground
+    bodies, out = system.bodies, np.zeros(len(system.bodies) + 1, dtype=dtype)
+    rows, ground = out[:-1], out[-1]
+    out["parent"] = -1
+    ground["fixed"], ground["mass"] = 1, 1.0  # divided by in places that do not count for the ground
+    _fill_inertia(rows, bodies)
+    rows["center"] = [body.center_of_mass for body in bodies]
+    rows["nt"] = [3 if body.pivot is None else 0 for body in bodies]
+    for row, body in zip(rows, bodies, strict=True):
+        _fill_mass(row, body, system.gravity)
+        if body.pivot is not None:
+            row["origin"] = body.pivot
     return out
 
 
@@ -37,18 +43,6 @@ def renumbered(rows: Any, old: System, new: System) -> Any:
         if heavier or body is not before:
             _fill_mass(out[k], body, new.gravity)
     return out
-
-
-def _fill(rows: Any, bodies: Sequence[Body], gravity: Vec) -> None:
-    """Bodies to their records."""
-    _fill_inertia(rows, bodies)
-    rows["parent"] = -1
-    rows["center"] = [body.center_of_mass for body in bodies]
-    rows["nt"] = [3 if body.pivot is None else 0 for body in bodies]
-    for row, body in zip(rows, bodies, strict=True):
-        _fill_mass(row, body, gravity)
-        if body.pivot is not None:
-            row["origin"] = body.pivot
 
 
 def _fill_inertia(rows: Any, bodies: Sequence[Body]) -> None:

@@ -11,8 +11,7 @@ from rbdae._arrays import Ints
 
 
 def elimination(edges: Iterable[tuple[int, int]], before: Mapping[int, Collection[int]], n: int) -> list[int]:
-    """The n nodes of a graph in a minimum-degree order, where those `before` a node come first; of equal degrees the
-    first node. Chains and trees get no fill."""
+    """A minimum-degree order of a graph's n nodes, those `before` a node first, then by number. Trees get no fill."""
     around: list[set[int]] = [set() for _ in range(n)]
     for a, b in edges:
         if a != b:

@@ -78,8 +78,7 @@ class Scales:
 
 @dataclass(frozen=True, slots=True)
 class PackedJoint:
-    """A joint's name, its bodies by number, its primitives and points (from the bodies' reference points), and its
-    `AbstractJoint.velocity_rows`."""
+    """A joint's name, bodies by number, primitives, points from reference points, `AbstractJoint.velocity_rows`."""
 
     name: str
     bodies: tuple[int, int]
@@ -171,7 +170,6 @@ def _pack_drive(law: Rheonomic, primitive: int, places: Mapping[Input, int]) -> 
 
 
 def _primitive_rows(found: Sequence[tuple[Primitive, tuple[int, int]]], shift: Mat, dtype: Any) -> Any:
-    """The records of primitives between two bodies each."""
     rows = np.zeros(len(found), dtype=dtype)
     for row, (primitive, pair) in zip(rows, found, strict=True):
         first, second = shift[pair[0]], shift[pair[1]]
@@ -229,7 +227,6 @@ def _pack_joints(system: System, scalar: Any = np.float64) -> dict[str, Any]:
 def _friction_row(
     name: str, friction: UnderReaction, element: int, joints: Mapping[int, PackedJoint], dtype: Any
 ) -> Any:
-    """An element that is friction under the reaction of a joint."""
     if id(friction.joint) not in joints:
         raise ValueError(
             f"force {name!r}: its joint is no constraint of the system, so it has no reaction; add it with "
@@ -326,8 +323,7 @@ def _measured(
     motion: BodyMotion,
     alike: Scales | None = None,
 ) -> Scales:
-    """The scales of packed arrays at an initial motion; `joints` have points on bodies by number, `alike` has the same
-    joints and initial positions."""
+    """The scales at an initial motion; `joints` have points on bodies; `alike` has the same joints and positions."""
     n, start = len(motion.x), motion.places
     masses = bodies["mass"][:n]
     mass, turning = float(masses.max()), math.sqrt((bodies["inertia"][:n].trace(axis1=1, axis2=2) / masses).max())
@@ -404,8 +400,7 @@ def compile_system(system: System, explicit: bool = False, t0: float | None = No
 
 
 def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
-    """The model of a system that has other masses, inertias and gravity, and other numbers of forces if `forces_too`;
-    all else is the same."""
+    """The model of a system with other masses, inertias and gravity, and other numbers of forces if `forces_too`."""
     rows = renumbered(model.bodies, model.system, system)
     if forces_too:
         model = replace(model, **_pack_forces(system, model.joints, model.start, model.explicit))
@@ -415,8 +410,7 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
 
 
 def varied(model: Model, system: System, scalar: Any = complex) -> Model:
-    """The model of a system in which one number has an imaginary part, or some are symbols (`scalar` is object): so are
-    those of its records; all else is the same."""
+    """The model of a system with a number that has an imaginary part, or with symbols (`scalar` is object)."""
     joints = _pack_joints(system, scalar)
     joints = {name: joints[name] for name in ("primitives", "joints")}
     joints["primitives"]["law"] = model.primitives["law"]  # whose functions live as long as the model

@@ -34,8 +34,7 @@ _NOTHING: Mapping[int, Part] = MappingProxyType({})
 
 
 def with_fields(system: System, fields: Mapping[int, dict[str, Any]], new: Mapping[int, Part] = _NOTHING) -> System:
-    """The system with other fields of some parts, of which `new` has those that are there; what refers to one refers to
-    its twin. Nothing is checked again."""
+    """The system with other fields of parts, or `new` ones; what refers to a part refers to its twin. Unchecked."""
     out = copy.copy(system)
     if id(system) in fields:
         out._gravity = fields[id(system)]["_gravity"]
@@ -102,8 +101,7 @@ class Parameter:
         return self.replaced(system, varied(np.array(complex(self.value, step))))
 
     def replaced(self, system: System, x: Any) -> System:
-        """The system with another number in its place, everything else the same, the start as well. Nothing is
-        checked."""
+        """The system with another number in its place, everything else the same. Nothing is checked."""
         fields: dict[int, dict[str, Any]] = {}
         self.put(x, fields)
         return with_fields(system, fields)
@@ -183,7 +181,6 @@ def _of_field(part: Part, field: str, value: Any) -> dict[str, Parameter]:
 
 
 def _of_law(part: Part, field: str, law: Load) -> dict[str, Parameter]:
-    """The numbers of a constant law."""
     n = len(law.constant)
     out = {}
     for k in range(n):
@@ -203,17 +200,14 @@ def _of_block(block: Block) -> dict[str, Parameter]:
 
 
 def _in_mapping(name: str, old: Mapping[str, Any], x: Any) -> Mapping[str, Any]:
-    """A mapping with another number by this name."""
     return MappingProxyType({**old, name: x})
 
 
 def _where(places: Any, old: Any, x: Any) -> Any:
-    """An array with x in some places."""
     return _check.frozen(varied(np.where(places, x, old)))
 
 
 def _at(k: int, old: Any, x: Any) -> Any:
-    """A vector with x in the k-th place."""
     return _check.frozen(np.where(np.arange(len(old)) == k, x, old))
 
 
