@@ -1,8 +1,9 @@
 """The memory of a model: everything that a kernel reads or writes beside `y`, as arrays by name.
 
-A kernel gets it as its first argument `m`, and reads the arrays by their names below: ``m.bodies``, or ``bodies(m)``.
-Their numbers may be of any kind: floats, complex numbers, symbols (`rbdae.kernels.symbolic`). ``m.head`` has sizes and
-kinds. The table of arrays is the only list of them: the memory that is made for them and what code depends on follow.
+A kernel gets it as its first argument `m`, and reads the arrays by their names below, as ``m.bodies``. Their
+numbers may be of any kind: floats, complex numbers, symbols (`rbdae.kernels.symbolic`). ``m.head`` has sizes and kinds
+(`rbdae.multibody.memory.arrays.head_of`), and the time. The table of arrays is the only list of them: the memory that
+is made for them and what code depends on follow.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae.graph.functions import Memory
 from rbdae.kernels import records as kb
 
 
@@ -30,7 +30,7 @@ class Content(Enum):
 
 @final
 class MemoryArray:
-    """An array of the memory; for kernels the function f(m) that opens it.
+    """An array of the memory.
 
     Parameters
     ----------
@@ -43,10 +43,6 @@ class MemoryArray:
 
     def __init__(self, content: Content, dtype: Any, shape: Callable[[Any], Any] | None = None) -> None:
         self.content, self.dtype, self.shape = content, np.dtype(dtype), shape
-
-    def __call__(self, m: Memory) -> Any:
-        """The array of a memory."""
-        return getattr(m, self.name)
 
     def room(self, head: Any) -> Any:
         """Zeros for it, as many as the numbers of a head say."""
@@ -170,8 +166,3 @@ for _name, _array in ARRAYS.items():
 def named(*contents: Content) -> tuple[str, ...]:
     """The names of the arrays with such contents."""
     return tuple(name for name, array in ARRAYS.items() if array.content in contents)
-
-
-def head(m: Memory) -> Any:
-    """The head: sizes and kinds (`rbdae.multibody.memory.arrays.head_of`), and the time."""
-    return m.head

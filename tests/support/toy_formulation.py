@@ -21,20 +21,19 @@ from rbdae.kernels.constraints.primitives import primitive_forces, primitive_res
 from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import set_state
 from rbdae.kernels.forces.elements import applied_forces
-from rbdae.kernels.memory import formulation_parameters, head, multipliers
 
 
 @entry("ityo")
 def rhs(m, t, y, out):
     """(qdot, vdot, sdot) to out; the multipliers follow if out has room for them."""
-    h = head(m)
-    alpha, beta = formulation_parameters(m)
+    h = m.head
+    alpha, beta = m.formulation_parameters
     set_state(m, t, y)
     primitive_vectors(m, 1)
     g, gd = np.zeros((2, h.n_la), dtype=object)
     primitive_residual(m, g, 0, 0)
     primitive_residual(m, gd, 0, 1)
-    la = multipliers(m)
+    la = m.multipliers
     la[: h.n_la] = beta * beta * g + 2.0 * alpha * gd
     applied_forces(m)
     primitive_forces(m)
@@ -53,7 +52,7 @@ def rhs(m, t, y, out):
 @entry("ityyo")
 def residual(m, t, y, yd, out):
     """yd - rhs(t, y) to out."""
-    rates = np.zeros(head(m).multipliers_at, dtype=object)
+    rates = np.zeros(m.head.multipliers_at, dtype=object)
     rhs(m, t, y, rates)
     out[:] = yd - rates
 

@@ -7,7 +7,6 @@ import numpy as np
 from rbdae.kernels import readings
 from rbdae.kernels.conserving import forces as in_steps
 from rbdae.kernels.forces import elements
-from rbdae.kernels.memory import bodies, head
 
 RATE = 0.2
 """Of the decay of velocities, 1/s."""
@@ -20,7 +19,7 @@ class Drag(elements.Force):
 
     def __init__(self, m, b):
         super().__init__(m, (b,))
-        self._mass = bodies(m)[b].mass
+        self._mass = m.bodies[b].mass
 
     def natural(self):
         """On x, and nothing on the directors."""
@@ -29,7 +28,7 @@ class Drag(elements.Force):
 
 def _with_drag(m, *laws):
     yield from _OTHERS(m, *laws)
-    for b in range(head(m).n_bodies):
+    for b in range(m.head.n_bodies):
         yield Drag(m, b)
 
 

@@ -14,7 +14,6 @@ from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.linear.accelerations import accelerations
-from rbdae.kernels.memory import states
 from rbdae.kernels.records import QUATERNION_RATE
 from rbdae.problem.quantities import angular_velocities
 
@@ -27,7 +26,7 @@ def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
     accelerations(m)
     place(m)
     add_forces(m, 0)
-    out[:] = np.concatenate([f for s in states(m)[:-1] for f in (s.fx, s.fd)])
+    out[:] = np.concatenate([f for s in m.states[:-1] for f in (s.fx, s.fd)])
 
 
 def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:

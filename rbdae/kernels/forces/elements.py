@@ -32,19 +32,6 @@ import numpy as np
 
 from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory, arctan2
-from rbdae.kernels.memory import (
-    element_bodies,
-    element_constants,
-    element_inputs,
-    elements,
-    entries,
-    force_state_rates,
-    force_states,
-    head,
-    inputs,
-    normals,
-    states,
-)
 from rbdae.kernels.records import ANGLE, FUNCTION, POINT, ROOT, TURN
 from rbdae.kernels.user_functions import call_user_function
 
@@ -77,7 +64,7 @@ class Force:
 
     def __init__(self, m: Memory, of: Sequence[int]) -> None:
         self.m, self.bodies = m, of
-        S = [states(m)[b] for b in of]
+        S = [m.states[b] for b in of]
         self.z = np.array([[*s.x, *s.d] for s in S]).reshape(-1, 3)
         self.zd = np.array([[*s.xd, *s.dd] for s in S]).reshape(-1, 3)
 
@@ -105,22 +92,22 @@ class Force:
     @final
     def act(self) -> None:
         """Add F to the natural forces of the bodies. Writes the rates of internal states to `force_state_rates`."""
-        S = states(self.m)
+        S = self.m.states
         for b, f in zip(self.bodies, self.natural().reshape(-1, 12), strict=True):
             S[b].fx[:] += f[:3]
             S[b].fd[:] += f[3:]
         rates, first = self.rates(), self.first_state
         if len(rates):
-            force_state_rates(self.m)[first : first + len(rates)] = rates
+            self.m.force_state_rates[first : first + len(rates)] = rates
 
 
 class Along(Force):
     """A law along quantities of two bodies."""
 
     def __init__(self, m: Memory, i: int) -> None:
-        e = self.e = elements(m)[i]
+        e = self.e = m.elements[i]
         super().__init__(m, e.body)
-        self.products = entries(m)[e.first : e.last]
+        self.products = m.entries[e.first : e.last]
         self.first_state, self.by_reaction = e.state, e.reaction > 0
         self.s, self.J, self.sd = self.quantities()
 
@@ -129,7 +116,7 @@ class Along(Force):
         q, r = forms(self.e, self.products, self.z, self.zd)
         s, J = displacements(self.e.shaping, q)
         if self.e.winding == 1:
-            s[0] = s[0] + turns(s[0], force_states(self.m)[self.e.state])
+            s[0] = s[0] + turns(s[0], self.m.force_states[self.e.state])
         return s, J, J @ r
 
     def natural(self) -> Array:
@@ -170,8 +157,8 @@ class Along(Force):
         m, e, n = self.m, self.e, len(self.s)
         if e.force == 0:
             return _read(m, e) if e.n_inputs else e.constant[:n]
-        u = called(e.force, head(m).time, [*self.s, *self.sd, *_constants(m, e), *_read(m, e)], n)
-        return u * normals(m)[e.reaction - 1] if e.reaction > 0 else u
+        u = called(e.force, m.head.time, [*self.s, *self.sd, *_constants(m, e), *_read(m, e)], n)
+        return u * m.normals[e.reaction - 1] if e.reaction > 0 else u
 
     def rates(self) -> Array:
         return self.sd if self.e.winding == 1 else ()
@@ -212,11 +199,11 @@ def pulled(e: Any, products: Sequence[Any], z: Array, w: Array) -> Array:
 
 
 def _read(m: Memory, e: Array) -> Array:
-    return inputs(m)[element_inputs(m)[e.first_input : e.first_input + e.n_inputs]]
+    return m.inputs[m.element_inputs[e.first_input : e.first_input + e.n_inputs]]
 
 
 def _constants(m: Memory, e: Array) -> list[Any]:
-    return [k.value for k in element_constants(m)[e.first_parameter : e.first_parameter + e.n_parameters]]
+    return [k.value for k in m.element_constants[e.first_parameter : e.first_parameter + e.n_parameters]]
 
 
 def displacements(shaping: int, q: Array) -> tuple[Array, Array]:
@@ -235,15 +222,15 @@ class ByFunction(Force):
     and perhaps another one, V(t, z)."""
 
     def __init__(self, m: Memory, i: int) -> None:
-        e = self.e = elements(m)[i]
-        super().__init__(m, element_bodies(m)[e.first_body : e.first_body + e.n_bodies])
+        e = self.e = m.elements[i]
+        super().__init__(m, m.element_bodies[e.first_body : e.first_body + e.n_bodies])
         self.first_state = e.state
 
     def _at(self, zd: Array) -> Array:
         m, e = self.m, self.e
-        s = force_states(m)[e.state : e.state + e.n_states]
+        s = m.force_states[e.state : e.state + e.n_states]
         x = [*self.z.ravel(), *zd.ravel(), *s, *_read(m, e), *_constants(m, e)]
-        return called(e.force, head(m).time, x, self.z.size + e.n_states)
+        return called(e.force, m.head.time, x, self.z.size + e.n_states)
 
     def without_rates(self) -> Array:
         """F (4 n, 3) at rest."""
@@ -264,7 +251,7 @@ class ByFunction(Force):
 
     def potential_at(self, z: Array, later: Any = 0.0) -> Any:
         """V at other natural coordinates, and at another time."""
-        return called(self.e.potential, head(self.m).time + later, z.ravel(), 1)[0]
+        return called(self.e.potential, self.m.head.time + later, z.ravel(), 1)[0]
 
     def at_rest(self) -> Any:
         """The power of F without rates, if that has a potential, W. Where V depends on the time, too, it is not what V
@@ -292,5 +279,5 @@ def all_forces(
 ) -> Iterator[Force]:
     """All applied forces: what is added here is known to equations, energy, work and the
     steps of conserving schemes, which have laws of their own. Reads the natural coordinates and `force_states`."""
-    for i in range(head(m).n_elements):
-        yield (by_function if elements(m)[i].shaping == FUNCTION else along)(m, i)
+    for i in range(m.head.n_elements):
+        yield (by_function if m.elements[i].shaping == FUNCTION else along)(m, i)

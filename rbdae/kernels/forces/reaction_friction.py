@@ -22,14 +22,13 @@ from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory, sqrt
 from rbdae.kernels.constraints.primitives import gradient_times
 from rbdae.kernels.forces.elements import Along
-from rbdae.kernels.memory import frictions, head, multipliers, normals, primitives, rows, states
 
 
 def reaction_load(m: Memory, k: int, la: Array) -> Array:
     """(f, c) (6,) of friction k by multipliers la. Reads d, P and Q."""
-    e = frictions(m)[k]
+    e = m.frictions[k]
     F = np.zeros((4, 3))  # on x and the directors of the second body
-    for p, r in zip(primitives(m)[e.first : e.last], rows(m)[e.first : e.last], strict=True):
+    for p, r in zip(m.primitives[e.first : e.last], m.rows[e.first : e.last], strict=True):
         F = F - gradient_times(p, r, la[p.row : p.row + p.n] * np.array(p.keep[: p.n]))[1].reshape(4, 3)
     return np.concatenate([F[0], _across(m, e, F) if e.moments == 1 else 0.0 * F[0]])
 
@@ -37,14 +36,14 @@ def reaction_load(m: Memory, k: int, la: Array) -> Array:
 def _across(m: Memory, e: Any, F: Array) -> Array:
     """c of the forces F on x and the directors of the second body: F[0] acts at its reference point, so that it has the
     moment of minus the arm of the joint's point."""
-    D1, D2 = (states(m)[b].d.reshape(3, 3) for b in e.body)
+    D1, D2 = (m.states[b].d.reshape(3, 3) for b in e.body)
     M = cross(D2, F[1:] - np.outer(e.point, F[0])).sum(axis=0)
     return cross(M, e.axis @ D1) / e.length
 
 
 def normal_force(m: Memory, k: int, load: Array) -> tuple[Any, Array]:
     """N of friction k for a load (f, c), and its derivatives (6,) by it."""
-    e = frictions(m)[k]
+    e = m.frictions[k]
     f, c = load[:3], load[3:]
     least = 0.25 * e.floor * e.floor
     if e.moments == 0:
@@ -58,12 +57,12 @@ def normal_force(m: Memory, k: int, load: Array) -> tuple[Any, Array]:
 
 def friction_forces(m: Memory) -> None:
     """Add the friction under the reactions by `multipliers` to the natural forces. Reads P and Q; writes `normals`."""
-    for k in range(head(m).n_frictions):
-        normals(m)[k], _ = normal_force(m, k, reaction_load(m, k, multipliers(m)))
+    for k in range(m.head.n_frictions):
+        m.normals[k], _ = normal_force(m, k, reaction_load(m, k, m.multipliers))
     add_friction(m)
 
 
 def add_friction(m: Memory) -> None:
     """Add the friction under the normal forces that are in `normals`."""
-    for k in range(head(m).n_frictions):
-        Along(m, frictions(m)[k].element).act()
+    for k in range(m.head.n_frictions):
+        Along(m, m.frictions[k].element).act()
