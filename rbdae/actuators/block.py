@@ -129,10 +129,12 @@ class Block(AbstractForce):
         return self.quantity(name)
 
     def law(self, *_: Any, **__: Any) -> Any:
+        """sdot, or (sdot, g), of a block along a coordinate its effort before them: see the class."""
         arguments = "t, s, z, u, p" if self.coordinate is None else "t, q, qd, s, z, u, p"
         raise NotImplementedError(f"{type(self).__name__}: write its law(self, {arguments})")
 
     def observe(self, *_: Any, **__: Any) -> Any:
+        """The outputs, in their order, from the arguments of the law."""
         raise NotImplementedError(f"{type(self).__name__}: write observe(...) for its outputs {tuple(self.outputs)}")
 
     # ------------------------------------------------------------ facts

@@ -26,8 +26,8 @@ def test_pieces_have_the_values_of_the_whole(n, results):
     elements = in_pieces(graph, needed, outputs, {holds: True}, None)
     assert all(sum(r.place.vector == "out" for r in kind.results) <= 700 for kind in elements.kinds)
     assert len(elements.kinds) > 2 and max(kind.length for kind in elements.kinds) <= 1001
-    given = {"t": 0.7, "y": rng.standard_normal(5), "yd": rng.standard_normal(5)}
+    given = {"t": [0.7], "y": rng.standard_normal(5), "yd": rng.standard_normal(5)}
     found = evaluated(elements, given, np.zeros(0), len(outputs))
-    np.testing.assert_array_equal(found, evaluate(graph, outputs, given | {"t": [0.7]}))
+    np.testing.assert_array_equal(found, evaluate(graph, outputs, given))
     refused = in_pieces(graph, needed, outputs, {holds: False}, None)
     assert evaluated(refused, given, np.zeros(0), len(outputs)) is None
