@@ -118,7 +118,9 @@ class DenseOutput:
             out[inside, :d] = self._polynomials[k](t[inside])
             if (where := self._unit[number]).size:
                 u = (t - self._t[k]) / (self._t[k + 1] - self._t[k])
-                out[:, where] = _rescaled(out[:, where], u, self._y[k : k + 2][:, where])
+                ends, p = self._y[k : k + 2][:, where], out[:, where]  # norms between those at the ends
+                norms, own = (np.sqrt(np.einsum("...k,...k->...", x, x)) for x in (ends, p))
+                out[:, where] = p * ((norms[0] + u[:, None] * (norms[1] - norms[0])) / own)[..., None]
         return out
 
     def _number(self, k: int) -> int:
@@ -202,14 +204,6 @@ def _unit_quaternions(problem: Problem) -> Ints:
         return np.empty((0, 4), dtype=np.int64)
     ends = np.array([*layout.iq[1:], layout.q.stop])
     return np.asarray(ends[:, None] + np.arange(-chart.n, 0))
-
-
-def _rescaled(p: Mat, u: Vec, ends: Mat) -> Mat:
-    """Quaternions p (m, bodies, 4) with the norms between those at the ends of the step (2, bodies, 4)."""
-    norms, own = (np.sqrt(np.einsum("...k,...k->...", x, x)) for x in (ends, p))
-    wanted = norms[0] + u[:, None] * (norms[1] - norms[0])
-    out: Mat = p * (wanted / own)[..., None]
-    return out
 
 
 # ------------------------------------------------------------ rows made again
