@@ -3,13 +3,11 @@ its integrators take."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
-from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.graph.graph import FUNCTIONS, OF_TWO
 from rbdae.handover.symbolic import ARITHMETIC, Model, values
@@ -22,9 +20,7 @@ class CasadiModel(Model):
     x = y for ODE kinds. A DAE has x = (q, v, s) and z = (vdot, la) as in `Problem.with_constant_mass`.
     """
 
-    def __init__(self, problem: Any, parameters: bool | Sequence[str] = False) -> None:
-        self._casadi: Any = _check.package("problem.casadi", "casadi", "rbdae[handover]")
-        super().__init__(problem, parameters)
+    _package = "casadi"
 
     @cached_property
     def rhs(self) -> Any:
@@ -37,7 +33,7 @@ class CasadiModel(Model):
         return self._made("residual", "residual")
 
     def _made(self, name: str, result: str) -> Any:
-        casadi, function = self._casadi, self._function(name)
+        casadi, function = self._module, self._function(name)
         given = {x: casadi.SX.sym(x, size) for x, size in {"t": 1, **self._sizes(function)}.items()}
         of_numbers = {x: getattr(casadi, {"abs": "fabs"}.get(x, x)) for x in (*FUNCTIONS, *OF_TWO)}
         operations = {**ARITHMETIC, **of_numbers, "select": casadi.if_else}
@@ -52,7 +48,7 @@ class CasadiModel(Model):
         It has the index of the problem. CasADi's integrators take 1 (`index-1`, `baumgarte`); a collocation of your
         own may take more. ValueError for an overdetermined form.
         """
-        casadi = self._casadi
+        casadi = self._module
         sizes = {"t": 1, "x": len(self.x0), "z": len(self.z0), "u": len(self.inputs), "p": len(self.parameters)}
         given = {x: casadi.SX.sym(x, size) for x, size in sizes.items()}
         t, x, z, u, p = given.values()
@@ -81,7 +77,7 @@ class CasadiModel(Model):
     @cached_property
     def unknowns(self) -> Any:
         """The function (x, z) -> y, by which `Problem.states`, `joints`, `reactions`, ... read results."""
-        casadi = self._casadi
+        casadi = self._module
         x, z = casadi.SX.sym("x", len(self.x0)), casadi.SX.sym("z", len(self.z0))
         y = x
         if self._mass is not None:

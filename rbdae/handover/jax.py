@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, final
 
-from rbdae import _check
 from rbdae.graph.graph import FUNCTIONS, OF_TWO
 from rbdae.handover.symbolic import ARITHMETIC, Model, values
 
@@ -15,29 +14,23 @@ from rbdae.handover.symbolic import ARITHMETIC, Model, values
 class JaxModel(Model):
     """Pure functions of a problem on arrays of JAX, made and compiled when first asked for; see `Problem.jax`."""
 
-    def __init__(self, problem: Any, parameters: bool | Sequence[str] = False) -> None:
-        self._jax: Any = _check.package("problem.jax", "jax", "rbdae[handover]")
-        super().__init__(problem, parameters)
+    _package = "jax"
 
     @cached_property
-    def rhs(self) -> Callable[..., Any]:
+    def rhs(self) -> Any:
         """f(t, y, u=None, p=None), (n,): the rates of y with inputs and parameters, or with those of the problem.
         `diffrax.ODETerm` takes it as it is, args being u. AttributeError for a DAE."""
         call = self._made("rhs")
-        return self._compiled(lambda t, y, u=None, p=None: call(t=t, y=y, u=u, p=p))
+        return self._module.jit(lambda t, y, u=None, p=None: call(t=t, y=y, u=u, p=p))
 
     @cached_property
-    def residual(self) -> Callable[..., Any]:
+    def residual(self) -> Any:
         """F(t, y, yd, u=None, p=None), (n_equations,)."""
         call = self._made("residual")
-        return self._compiled(lambda t, y, yd, u=None, p=None: call(t=t, y=y, yd=yd, u=u, p=p))
-
-    def _compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        compiled: Callable[..., Any] = self._jax.jit(function)
-        return compiled
+        return self._module.jit(lambda t, y, yd, u=None, p=None: call(t=t, y=y, yd=yd, u=u, p=p))
 
     def _made(self, name: str) -> Callable[..., Any]:
-        function, jnp, own = self._function(name), self._jax.numpy, {"u": self.u0, "p": self.p0}
+        function, jnp, own = self._function(name), self._module.numpy, {"u": self.u0, "p": self.p0}
         of_numbers = {x: getattr(jnp, x) for x in (*FUNCTIONS, *OF_TWO)}
         operations = {**ARITHMETIC, **of_numbers, "select": lambda c, a, b: jnp.where(c != 0.0, a, b)}
 

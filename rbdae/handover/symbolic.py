@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.graph.graph import CONDITIONS, SUMS, Graph, operands
 from rbdae.handover.recorded import Function, Handed, walk
@@ -39,15 +40,19 @@ class Model:
     """A problem as functions of a package: a consistent start t0, y0, yd0, the labels of y, the names of the inputs u
     and of the parameters p, and their values u0, p0."""
 
-    def __init__(self, problem: Any, parameters: bool | Sequence[str]) -> None:
+    _package: str
+
+    def __init__(self, problem: Any, parameters: bool | Sequence[str] = False) -> None:
+        self._module: Any = _check.package(f"problem.{self._package}", self._package, "rbdae[handover]")
         self._handed = Handed(problem, parameters)
         self.problem = problem
         self.t0: float = problem.t0
         self.y0: Vec = problem.y0
         self.yd0: Vec = problem.yd0
         self.labels: list[str] = problem.labels
-        self.inputs, self.u0 = _named(self._handed.inputs)
-        self.parameters, self.p0 = _named(self._handed.parameters)
+        numbers = (self._handed.inputs, self._handed.parameters)
+        self.inputs, self.parameters = map(list, numbers)
+        self.u0, self.p0 = (np.array([*x.values()], dtype=float) for x in numbers)
 
     def _function(self, name: str) -> Function:
         return differentiable(self._handed.function(name))
@@ -56,10 +61,6 @@ class Model:
         """The vectors that a function takes."""
         vectors = {x: self.problem.n for x in function.arguments if x != "t"}
         return {**vectors, "u": len(self.inputs), "p": len(self.parameters)}
-
-
-def _named(numbers: Mapping[str, float]) -> tuple[list[str], Vec]:
-    return [*numbers], np.array([*numbers.values()], dtype=float)
 
 
 class _Values:

@@ -117,8 +117,6 @@ def number(value: float | int | None, digits: int = 6) -> str:
         return NOT_REPORTED
     if isinstance(value, int):
         return str(value)
-    if not math.isfinite(value):
-        return str(float(value))
     return f"{value + 0.0:.{digits}g}"  # without the sign of a zero
 
 

@@ -66,15 +66,10 @@ class View:
         """The largest force, N, and torque, N m, that count as zero relative to the largest reaction force."""
         reactions = [reaction for sides in self.smooth.reactions.values() for reaction in sides.values()]
         force = _ROUNDING_OF_FORCES * max((largest(reaction.force) for reaction in reactions), default=0.0)
-        return force, force * self._size
-
-    @property
-    def _size(self) -> float:
-        """The size of the mechanism, m; the extent of the paths if the run has no problem."""
         if isinstance(problem := getattr(self.run, "problem", None), Problem):
-            return float(problem.model.scales.length)
+            return force, force * float(problem.model.scales.length)
         points = np.concatenate([np.asarray(state.center_of_mass) for state in self.run.states.values()])
-        return float(np.linalg.norm(np.ptp(points, axis=0)))
+        return force, force * float(np.linalg.norm(np.ptp(points, axis=0)))  # the extent of the paths
 
 
 def view(run: Any, *, whole: bool = False) -> View:

@@ -199,7 +199,9 @@ def _axial(joint: AbstractAxialJoint, here: Placed, ends: tuple[Moving, Moving],
     free = {each.name for each in of} if joint.n_constraints + len(of) >= 6 else set()
     p, q = ends[::-1] if "displacement" in free and joint.b.fixed else ends  # the sleeve is on the moving body
     if planes >= 2:
-        yield _rail(p, q, u if "angle" not in free or "displacement" in free else n, size)
+        along = u if "angle" not in free or "displacement" in free else n
+        s = np.einsum("mc,mc->m", q - p, along)  # the rail is as long as q moves
+        yield combined(p, (along,), np.array([(min(s.min(), 0.0) - 1.5 * size,), (max(s.max(), 0.0) + 1.5 * size,)]))
     elif planes == 1:
         foot = q - np.einsum("mc,mc->m", q - p, u)[:, None] * u
         yield combined(foot, (n, b), 1.5 * size * _SQUARE)
@@ -215,13 +217,6 @@ def _axial(joint: AbstractAxialJoint, here: Placed, ends: tuple[Moving, Moving],
         yield from _ball(q, 0.3 * size)
     else:
         yield combined(q, (n, b), 0.5 * size * np.array([(1, 1), (-1, -1), (0, 0), (1, -1), (-1, 1)]))
-
-
-def _rail(p: Moving, q: Moving, u: Moving, size: float) -> Moving:
-    """The line through p along u, as far as q moves."""
-    s = np.einsum("mc,mc->m", q - p, u)
-    ends = np.array([(min(s.min(), 0.0) - 1.5 * size,), (max(s.max(), 0.0) + 1.5 * size,)])
-    return combined(p, (u,), ends)
 
 
 def _drive(

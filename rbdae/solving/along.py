@@ -93,9 +93,7 @@ class EnergyOfRun:
     @cached_property
     def balance(self) -> Vec:
         """``total - total[0] - work``: by how much a run has gained or lost energy."""
-        if not len(self.total):
-            return np.empty(0)
-        out: Vec = self.total - self.total[0] - self.work
+        out: Vec = self.total - self.total[:1] - self.work
         return out
 
 

@@ -118,7 +118,9 @@ class DenseOutput:
             out[inside, :d] = self._polynomials[k](t[inside])
             if (where := self._unit[number]).size:
                 u = (t - self._t[k]) / (self._t[k + 1] - self._t[k])
-                out[:, where] = _rescaled(out[:, where], u, self._y[k : k + 2][:, where])
+                ends, p = self._y[k : k + 2][:, where], out[:, where]  # norms between those at the ends
+                norms, own = (np.sqrt(np.einsum("...k,...k->...", x, x)) for x in (ends, p))
+                out[:, where] = p * ((norms[0] + u[:, None] * (norms[1] - norms[0])) / own)[..., None]
         return out
 
     def _number(self, k: int) -> int:
@@ -204,14 +206,6 @@ def _unit_quaternions(problem: Problem) -> Ints:
     return np.asarray(ends[:, None] + np.arange(-chart.n, 0))
 
 
-def _rescaled(p: Mat, u: Vec, ends: Mat) -> Mat:
-    """Quaternions p (m, bodies, 4) with the norms between those at the ends of the step (2, bodies, 4)."""
-    norms, own = (np.sqrt(np.einsum("...k,...k->...", x, x)) for x in (ends, p))
-    wanted = norms[0] + u[:, None] * (norms[1] - norms[0])
-    out: Mat = p * (wanted / own)[..., None]
-    return out
-
-
 # ------------------------------------------------------------ rows made again
 
 
@@ -219,10 +213,7 @@ def give_multipliers(problem: Problem, method: Method, outcome: Outcome, segment
     """Replace multipliers that the method has not tested by eliminated ones, in place."""
     if problem.kind != "dae" or problem.index not in method.untested:
         return
-    if all(here.layout.la.stop <= here.layout.la.start for here in segments.problems):
-        return
     views = [Interpretation(here.workspace) for here in segments.problems]
-
     steps = [] if outcome.steps is None else [(outcome.steps.t, outcome.steps.y)]
     for t, y in ((outcome.t, outcome.y), *steps, *zip(outcome.t_events, outcome.y_events, strict=True)):
         finite = np.isfinite(y).all(axis=1)
@@ -282,12 +273,6 @@ class Piece:
         return out
 
 
-def _integrals(s: Vec, k: int) -> Mat:
-    """Integrals of the first k Legendre polynomials from -1 to s over a step of length 1, (m, k)."""
-    P = legendre.legvander(s, k)
-    return np.column_stack([0.5 * (s + 1.0), 0.5 * (P[:, 2:] - P[:, :-2]) / (2 * np.arange(1, k) + 1)])
-
-
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _Points:
@@ -304,10 +289,9 @@ class _Points:
 def _points(n: int) -> _Points:
     s = -np.cos(np.pi * np.arange(n) / (n - 1))
     s = 0.5 * (s - s[::-1])  # symmetric to the last bit
-    u = 0.5 * (1.0 + s)
-    return _Points(
-        u, u * u * (3.0 - 2.0 * u), np.asarray(np.linalg.inv(legendre.legvander(s, n - 1))), _integrals(s, n)
-    )
+    u, P = 0.5 * (1.0 + s), legendre.legvander(s, n)
+    integrals = np.column_stack([u, 0.5 * (P[:, 2:] - P[:, :-2]) / (2 * np.arange(1, n) + 1)])
+    return _Points(u, u * u * (3.0 - 2.0 * u), np.asarray(np.linalg.inv(legendre.legvander(s, n - 1))), integrals)
 
 
 @cache
@@ -343,8 +327,11 @@ def piece(rates: Rates, t: Vec, y: Mat, scale: Vec) -> Piece:
     best: Piece | None = None
     for n in _LEVELS:
         level = _points(n)
-        first = _rates_of_cubic(h, y, ends, level) if coefficients is None else coefficients
-        coefficients, correction, change = _settle(rates, t, y, ends, scale, level, first)
+        if coefficients is None:  # the rates of the cubic through states and rates
+            u, slope = level.u[:, None], (y[1] - y[0]) / h
+            cubic = 6.0 * u * (1.0 - u) * slope + (1.0 - u) * (1.0 - 3.0 * u) * ends[0] + u * (3.0 * u - 2.0) * ends[1]
+            coefficients = np.einsum("kn,nd->kd", level.fit, cubic)
+        coefficients, correction, change = _settle(rates, t, y, ends, scale, level, coefficients)
         tail = h * float(np.max(np.abs(coefficients[-2:]) / scale, initial=0.0)) / (2 * n)
         lack = float(np.max(np.abs(correction) / scale, initial=0.0)) / _LACK
         found = Piece(float(t[0]), h, y[0], coefficients, correction, max(change, tail, lack))
@@ -356,15 +343,6 @@ def piece(rates: Rates, t: Vec, y: Mat, scale: Vec) -> Piece:
             coefficients = None  # more points may settle where few do not, but not from what these have made
     assert best is not None
     return best
-
-
-def _rates_of_cubic(h: float, y: Mat, ends: Mat, level: _Points) -> Mat:
-    """Coefficients of the rates of the cubic through states and rates."""
-    u = level.u[:, None]
-    slope = (y[1] - y[0]) / h
-    rates = 6.0 * u * (1.0 - u) * slope + (1.0 - u) * (1.0 - 3.0 * u) * ends[0] + u * (3.0 * u - 2.0) * ends[1]
-    out: Mat = np.einsum("kn,nd->kd", level.fit, rates)
-    return out
 
 
 def _settle(
@@ -380,7 +358,7 @@ def _settle(
         return (y[0] + integral + level.rise[:, None] * correction)[1:-1], correction
 
     states, correction = inner(coefficients)
-    mixed = _Mixed(scale)
+    rounds: list[tuple[Mat, Mat]] = []
     change = first = np.inf
     for _ in range(_ROUNDS):
         values = np.concatenate([ends[:1], rates(times, states), ends[1:]])
@@ -388,36 +366,25 @@ def _settle(
             return coefficients, correction, np.inf
         coefficients = np.einsum("kn,nd->kd", level.fit, values)
         found, correction = inner(coefficients)
-        change = float(np.max(np.abs(found - states) / scale, initial=0.0))
+        rounds.append((found, (found - states) / scale))
+        change = float(np.max(np.abs(rounds[-1][1]), initial=0.0))
         first = min(first, change)
         if change < _SETTLED or not change < _HOPELESS * first:
             break
-        states = mixed.next(states, found)
+        states = _mixed(rounds[-_MEMORY:])
     return coefficients, correction, change
 
 
-@final
-class _Mixed:
-    """Anderson's mixing of rounds x -> g(x): a few fast modes let rounds grow, and are solved for."""
-
-    def __init__(self, scale: Vec) -> None:
-        self._scale = scale
-        self._found: list[Mat] = []
-        self._changes: list[Vec] = []
-
-    def next(self, states: Mat, found: Mat) -> Mat:
-        self._found.append(found)
-        self._changes.append(((found - states) / self._scale).reshape(-1))
-        del self._found[:-_MEMORY], self._changes[:-_MEMORY]
-        if len(self._found) < 2:
-            return found
-        last = self._changes[-1]
-        differences = np.array([last - change for change in self._changes[:-1]])
-        shares = np.linalg.lstsq(differences.T, last, rcond=1e-10)[0]
-        out = found
-        for share, other in zip(shares, self._found[:-1], strict=True):
-            out = out - share * (found - other)
-        return out
+def _mixed(rounds: Sequence[tuple[Mat, Mat]]) -> Mat:
+    """Anderson's mixing of rounds x -> g(x), given g(x) and its scaled changes: a few fast modes let rounds grow, and
+    are solved for."""
+    out, last = rounds[-1]
+    if len(rounds) > 1:
+        differences = np.array([(last - change).ravel() for _, change in rounds[:-1]])
+        shares = np.linalg.lstsq(differences.T, last.ravel(), rcond=1e-10)[0]
+        for share, (other, _) in zip(shares, rounds[:-1], strict=True):
+            out = out - share * (rounds[-1][0] - other)
+    return out
 
 
 _MOST = 6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -149,8 +149,6 @@ def _restored(problem: Problem, arrays: Mapping[str, Any], direction: float) -> 
 
 # ------------------------------------------------------------ tables of pandas: a row for each time
 
-_Columns = Iterator[tuple[str, Vec]]
-
 _VELOCITIES: Final = {
     **dict.fromkeys(("vx", "vy", "vz"), "m/s"),
     **dict.fromkeys(("px", "py", "pz"), "kg m/s"),
@@ -163,22 +161,18 @@ def frame(run: Any, quantities: str | Iterable[str]) -> DataFrame:
     wanted = [quantities] if isinstance(quantities, str) else quantities
     wanted = _check.known("quantities", "quantity", wanted, ("unknowns", *TABLE))
     pandas = _check.package("to_pandas", "pandas")
-    listed = [column for name in wanted for column in columns(run, name)]
+    listed: list[tuple[str, Vec]] = []
+    for name in wanted:
+        if name == "unknowns":
+            known = units(run._problem) if isinstance(run._problem, Problem) else ("",) * run.y.shape[1]
+            listed += zip(map(with_unit, run._problem.labels, known), run.y.T, strict=True)
+        else:
+            listed += TABLE[name].columns(getattr(run, name))
     names, index = [name for name, _ in listed], pandas.Index(run.t, name="t [s]")
     # names of bodies are free: a dictionary would lose one of two columns that happen to have the same name
     values = np.stack([each for _, each in listed], axis=1) if listed else None
     out: DataFrame = pandas.DataFrame(values, index=index, columns=names)
     return out
-
-
-def columns(run: Any, name: str) -> _Columns:
-    """The columns of the unknowns, or of an observable."""
-    if name == "unknowns":
-        problem = run._problem
-        known = units(problem) if isinstance(problem, Problem) else ("",) * run.y.shape[1]
-        yield from zip(map(with_unit, problem.labels, known), run.y.T, strict=True)
-        return
-    yield from TABLE[name].columns(getattr(run, name))
 
 
 def units(problem: Problem) -> tuple[str, ...]:

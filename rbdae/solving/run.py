@@ -298,8 +298,6 @@ def _message(segment: Segment, outcome: Outcome) -> str:
 def _loosened(segment: Segment, rtol: float, atol: float | Vec) -> str:
     """Tolerances that the solver has used because it cannot use tighter ones."""
     asked = segment.request
-    if rtol is asked.rtol and atol is asked.atol:
-        return ""
     pairs = (("rtol", asked.rtol, rtol), ("atol", asked.atol, atol))
     words = [f"{name} = {_number(b)} in place of {_number(a)}" for name, a, b in pairs if not np.array_equal(a, b)]
     form = segment.problem.formulation

@@ -338,7 +338,7 @@ class _InPlace:
     written where its code reads them."""
 
     def __init__(self, problem: Problem, own: Workspace, stepper: Stepper) -> None:
-        self._problem, self._own, self._stepper = problem, own, stepper
+        self.here, self._own, self._stepper = problem, own, stepper
         self._changes: list[tuple[float, Vec]] = []
 
     @property
@@ -348,10 +348,6 @@ class _InPlace:
     @property
     def y(self) -> Vec:
         return self._stepper.y
-
-    @property
-    def here(self) -> Problem:
-        return self._problem
 
     def advance(self, t_end: float) -> tuple[bool, str]:
         reason, detail = self._stepper.advance(t_end)
@@ -376,7 +372,7 @@ class _InPlace:
         kept = len(steps.t) > 0
         if not kept:
             steps = Steps(np.array([self.t]), self.y[None])
-        first, times = self._problem, list[float]()
+        first, times = self.here, list[float]()
         problems = [first]
         for t, values in self._changes:
             begins = not kept or t <= first.t0
@@ -397,14 +393,10 @@ class _InPieces:
     """A run for each step, from a first segment on; the options said are those of each run's solution."""
 
     def __init__(self, problem: Problem, segment: Segment, said: Mapping[str, str], *, keeps: bool) -> None:
-        self._here, self._segment, self._said, self._keeps = problem, segment, said, keeps
+        self.here, self._segment, self._said, self._keeps = problem, segment, said, keeps
         self._values: dict[str, float] | None = None  # those that a step begins with
         self._runs: list[Solution] = []
         self.t, self._y = problem.t0, problem.y0
-
-    @property
-    def here(self) -> Problem:
-        return self._here
 
     @property
     def y(self) -> Vec:
@@ -412,31 +404,31 @@ class _InPieces:
 
     def advance(self, t_end: float) -> tuple[bool, str]:
         if self._runs or self._values is not None:
-            self._here = self._here.resumed_with_inputs(self.t, self._y, self._values or {})
+            self.here = self.here.resumed_with_inputs(self.t, self._y, self._values or {})
         self._values = None
-        request = changed(self._segment.request, t0=self._here.t0, t_end=t_end)
+        request = changed(self._segment.request, t0=self.here.t0, t_end=t_end)
         with Deferred() as deferred:
-            run = integrated(changed(self._segment, problem=self._here, request=request), self._said, deferred)
+            run = integrated(changed(self._segment, problem=self.here, request=request), self._said, deferred)
         self._runs = self._runs if self._keeps else []
         self._runs.append(run)
         if len(run.t):
             self.t, self._y = float(run.t[-1]), run.y[-1]
-            self._here = run.problem_at(self.t)
+            self.here = run.problem_at(self.t)
         return run.success, "" if run.success else run.message
 
     def drive(self, values: Vec) -> None:
-        self._values = dict(zip(self._here.inputs, values.tolist(), strict=True))
+        self._values = dict(zip(self.here.inputs, values.tolist(), strict=True))
 
     def mark(self) -> Any:
-        return self._here, self._values, self._runs, len(self._runs), self.t, self._y
+        return self.here, self._values, self._runs, len(self._runs), self.t, self._y
 
     def back(self, mark: Any) -> None:
-        self._here, self._values, self._runs, n, self.t, self._y = mark
+        self.here, self._values, self._runs, n, self.t, self._y = mark
         del self._runs[n:]
 
     def collected(self) -> tuple[Steps, Problem, Stats]:
         if not self._runs:
-            return Steps(np.array([self.t]), self.y[None]), self._here, Stats()
+            return Steps(np.array([self.t]), self.y[None]), self.here, Stats()
         parts = [run.segments for run in self._runs]
         times = [t for run, part in zip(self._runs, parts, strict=True) for t in (float(run.t[0]), *part.times)]
         problems = [problem for part in parts for problem in part.problems]

@@ -79,8 +79,9 @@ class Watch:
         """The request with functions that are watched, in the solver's time."""
         each_step = self.told is not None and not getattr(self.told, "now_and_then", False)
         advance = self._advance()
+        request = changed(request, advance=advance, each_step=each_step, begun=self._begun)
         if self.direction > 0.0:
-            return changed(request, advance=advance, each_step=each_step, begun=self._begun)
+            return request
         return changed(
             request,
             t0=-request.t0,
@@ -89,8 +90,6 @@ class Watch:
             direction=-1.0,
             projector=None if request.projector is None else _MirroredProjector(request.projector),
             advance=lambda tau: advance(0.0 - tau),
-            each_step=each_step,
-            begun=self._begun,
         )
 
     def _begun(self, collected: Callable[[], Outcome]) -> None:
