@@ -195,11 +195,8 @@ def configured(solver: Any, name: str, usual: Mapping[str, Any], given: Mapping[
 
 
 def explicit_problem(problem: Solvable, functions: Functions, rhs: Callable[..., Vec], y0: Vec) -> Any:
-    def jac(t: float, y: Vec, sw: Any = None) -> Mat:
-        return functions.rhs_jacobian(t, y)
-
     native = module("problem").Explicit_Problem(rhs, y0.copy(), problem.t0)
-    native.jac, native.name = jac, problem.formulation
+    native.jac, native.name = lambda t, y, sw=None: functions.rhs_jacobian(t, y), problem.formulation
     return native
 
 
@@ -214,8 +211,7 @@ def implicit_problem(problem: Solvable, functions: Functions, kind: str) -> Any:
     moved = ~differential & (np.asarray(problem.variable_index) >= 2) & (kind == "Implicit_Problem")
 
     def unknowns(y: Any, yd: Any) -> Vec:
-        out: Vec = np.where(moved, yd, y)
-        return out
+        return np.asarray(np.where(moved, yd, y))
 
     def res(t: float, y: Vec, yd: Vec, sw: Any = None) -> Vec:
         return functions.residual(t, unknowns(y, yd), yd)
@@ -295,33 +291,28 @@ class _Stacked:
         mass = np.zeros((1, self.size))
         mass[0, self._y] = 1.0
         self.mass: Mat = mass[:, self.m1 :]
-        self._both = np.zeros(2 * n)
+        self.both = np.zeros(2 * n)  # (y, y') of the last call of `unstack`
 
     def stack(self, y: Vec, yd: Vec) -> Vec:
         return np.asarray(np.concatenate([y, yd])[self._source])
 
     def unstack(self, stacked: Vec) -> Vec:
         """y from Y, as a view that the next call overwrites."""
-        self._both[self._source] = stacked
-        return self._both[: self.n]
-
-    def put_back(self, stacked: Vec, y: Vec) -> None:
-        """Replace y in `stacked`, which keeps its derivatives."""
-        self.unstack(stacked)[:] = y
-        stacked[:] = self._both[self._source]
+        self.both[self._source] = stacked
+        return self.both[: self.n]
 
     def fun(self, t: float, stacked: Vec) -> Vec:
         """f(t, Y)."""
         y = self.unstack(stacked)
         out = np.empty(self.size)
         out[self._y] = stacked[self._rate]
-        out[self._rows] = self._functions.residual(t, y, self._both[self.n :])
+        out[self._rows] = self._functions.residual(t, y, self.both[self.n :])
         return out
 
     def jac(self, t: float, stacked: Vec) -> Mat:
         """df/dY for the last `solved` equations."""
         y = self.unstack(stacked)
-        by_y, by_yd = self._functions.jacobians_of(t, y, self._both[self.n :])
+        by_y, by_yd = self._functions.jacobians_of(t, y, self.both[self.n :])
         out = np.zeros((self.solved, self.size), order="F")
         if not self.m1:
             out[self._y, self._rate] = 1.0
@@ -373,9 +364,6 @@ def _run_radau5(problem: Solvable, method: Method, request: Request) -> Outcome:
         out = stacked.fun(t, state)  # the Fortran codes do not check: a NaN makes their step size NaN
         return (out, [0]) if finite(out) else (np.zeros(size), [-1])  # -1 tries a smaller step
 
-    def jac(t: float, state: Vec) -> Any:
-        return stacked.jac(t, state)
-
     def solout(nr: int, told: float, t: float, state: Vec, cont: Vec, werr: Vec, lrc: int, irtrn: int) -> Any:
         y = stacked.unstack(state).copy()
 
@@ -383,7 +371,8 @@ def _run_radau5(problem: Solvable, method: Method, request: Request) -> Outcome:
             return stacked.unstack(np.array([lib.contr5(i, s, cont) for i in range(1, size + 1)])).copy()
 
         if recorder.accept(t, y, lambda: dense):
-            stacked.put_back(state, y)
+            stacked.unstack(state)  # the derivatives stay
+            state[:] = stacked.stack(y, stacked.both[problem.n :])
         return -1 if recorder.done else 1
 
     _, _, _, whole, flag = lib.radau5(
@@ -395,7 +384,7 @@ def _run_radau5(problem: Solvable, method: Method, request: Request) -> Outcome:
         np.full(size, rtol),
         stacked.stack(atol, atol),
         1,  # tolerances are vectors
-        jac,
+        lambda t, state: stacked.jac(t, state),
         int(options["usejac"]),
         *(stacked.solved, stacked.solved),  # the whole Jacobian: its bandwidths MLJAC and MUJAC
         lambda am: stacked.mass,

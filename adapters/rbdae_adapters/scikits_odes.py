@@ -234,8 +234,12 @@ class _Daspk(AbstractStepper):
 
         t0, t_end = recorder.request.t0, recorder.request.t_end
         self._shift = shift = min(t0, 0.0)
-        options = dict(native.options, jacfn=_shifted(native.jacfn, shift), tstop=t_end - shift)
-        self._solver = solver = dae("ddaspk", _shifted(native.resfn, shift), **options)._integrator
+
+        def shifted(function: Callable[..., None]) -> Callable[..., None]:  # on DASPK's clock
+            return lambda t, *rest: function(t + shift, *rest)
+
+        options = dict(native.options, jacfn=shifted(native.jacfn), tstop=t_end - shift)
+        self._solver = solver = dae("ddaspk", shifted(native.resfn), **options)._integrator
         self._t_end, self._t, self._y = t_end, t0, recorder.y0.copy()
         self._clock = t0 - shift  # DASPK's own time, to the last bit: it repeats a step if the time differs
         self._yd = np.array(problem.yd0, dtype=float)
@@ -287,17 +291,6 @@ class _Daspk(AbstractStepper):
         evaluations, jacobians, failures, unconverged = self._solver.iwork[11:15].tolist()
         stats.evaluations, stats.jacobians, stats.factorisations = evaluations, jacobians, jacobians
         stats.rejected = failures + unconverged
-
-
-def _shifted(function: Callable[..., None], shift: float) -> Callable[..., None]:
-    """`function` on DASPK's clock."""
-    if shift == 0.0:
-        return function
-
-    def shifted(t: float, *rest: Any) -> None:
-        function(t + shift, *rest)
-
-    return shifted
 
 
 ADAPTER = ScikitsOdesAdapter()

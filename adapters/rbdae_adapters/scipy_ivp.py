@@ -65,7 +65,12 @@ class _Stepper(AbstractStepper):
         solver = self._solver
         message = solver.step()
         if solver.status == "failed":
-            raise _surrender(solver, message)
+            detail = message or "no message"
+            if not isinstance(solver, LSODA):  # the others give no reason but a small step
+                raise GaveUp(Reason.STEP_TOO_SMALL, detail)
+            integrator = solver._lsoda_solver._integrator
+            istate, said = integrator.istate, integrator.messages.get(integrator.istate, "unknown")
+            raise GaveUp(REASONS.get(istate, Reason.SOLVER), f"{detail} istate = {istate}: {said}")
         return solver.t, solver.y
 
     @property
@@ -93,17 +98,6 @@ class _Stepper(AbstractStepper):
         stats.jacobians = int(self._solver.njev)
         stats.factorisations = int(self._solver.nlu)
         stats.rejected = -1  # scipy does not count them
-
-
-def _surrender(solver: OdeSolver, message: str | None) -> GaveUp:
-    """The exception for a failure; only LSODA gives a reason other than a small step."""
-    detail = message or "no message"
-    if isinstance(solver, LSODA):
-        integrator = solver._lsoda_solver._integrator
-        istate = integrator.istate
-        detail = f"{detail} istate = {istate}: {integrator.messages.get(istate, 'unknown')}"
-        return GaveUp(REASONS.get(istate, Reason.SOLVER), detail)
-    return GaveUp(Reason.STEP_TOO_SMALL, detail)
 
 
 @final

@@ -138,10 +138,6 @@ class Evaluation:
             return self.motion(self._of.motion_of(owner, source.coordinate))[source.aspect == "rate"]
         return self._users[block, name](self._t) if callable(source) else source
 
-    def _own_motion(self, block: Block) -> tuple[Any, Any] | None:
-        coordinate = block.coordinate
-        return None if coordinate is None else self.motion(self._of.motion_of(block, coordinate.name))
-
     def value(self, block: Block, name: str) -> Any:
         """One of a block's unknowns, inputs or outputs."""
         if name in block.unknown_names:
@@ -153,10 +149,10 @@ class Evaluation:
         if (block, "law") not in self._known:
             unknowns = [self._s[k] for k in self._of.unknowns[block]]
             inputs = [self._input(block, name) for name in block.inputs]
-            constants = self._constants(block)
-            self._known[block, "law"] = block.arguments(
-                self._t, self._own_motion(block), unknowns, inputs, [constants[name] for name in block.values]
-            )
+            constants, along = self._constants(block), block.coordinate
+            motion = None if along is None else self.motion(self._of.motion_of(block, along.name))
+            values = [constants[name] for name in block.values]
+            self._known[block, "law"] = block.arguments(self._t, motion, unknowns, inputs, values)
         return self._known[block, "law"]
 
     def results(self, block: Block) -> tuple[Any, list[Any], list[Any]]:

@@ -187,7 +187,11 @@ class _Search:
             here = known.replaced(placed).at(known.arms)
         if joints.relative(*joints.violations(here))[1] <= EXACT:
             return here
-        return self._moving(here) if self.small else joints.nearest_velocities(here)
+        if not self.small:
+            return joints.nearest_velocities(here)
+        placed = here.at(-known.arms)
+        self._velocities = Velocities.of(known, joints, replace(known.stated(), x=placed.x, p=placed.p))
+        return self._velocities.nearest().at(known.arms)
 
     def contradiction(self) -> tuple[Vec, Vec]:
         """g and gdot of the joints where given values began to change."""
@@ -202,13 +206,6 @@ class _Search:
         self.steps += steps
         self._before = before.at(known.arms)
         return placed
-
-    def _moving(self, here: BodyMotion) -> BodyMotion:
-        """The same positions with velocities on the constraints."""
-        known, placed = self.known, here.at(-self.known.arms)
-        velocities = Velocities.of(known, self.joints, replace(known.stated(), x=placed.x, p=placed.p))
-        self._velocities = velocities
-        return velocities.nearest().at(known.arms)
 
     def _nearest_positions(self, motion: BodyMotion) -> BodyMotion:
         motion, steps = self.joints.nearest_positions(motion)
@@ -317,10 +314,6 @@ class Merit:
         length = self.known.model.scales.length
         return np.array((length, length, length, 1.0, 1.0, 1.0))
 
-    def by_sides(self) -> Merit:
-        """Without the equations that the sides stand for."""
-        return replace(self, counted=~self.sides.rows)
-
     def place(self, here: BodyMotion) -> _Place:
         """A motion of the origins with its gaps."""
         return _Place(here, self.gaps(here))
@@ -407,7 +400,7 @@ def _descended(merit: Merit, start: BodyMotion, moves: Sequence[Bools]) -> tuple
     """The end of steps in some coordinates, and their number: from the wrong side of an axis first to the right one."""
     moved, steps, here = np.zeros((len(start.x), 6)), 0, merit.place(start)
     if not merit.sides.agree(start):
-        by_sides = merit.by_sides()
+        by_sides = replace(merit, counted=~merit.sides.rows)  # without the equations that the sides stand for
         there, moved, steps = _steps(by_sides, by_sides.place(start), moves, moved)
         here = merit.place(there.motion)
     here, _, count = _steps(merit, here, moves, moved)

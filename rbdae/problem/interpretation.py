@@ -9,7 +9,7 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
+from rbdae._arrays import ArrayLike, Bools, Mat, Vec
 from rbdae._frozen import ByName, by_fields
 from rbdae.formulations import null_space
 from rbdae.kernels import outputs, readings
@@ -384,7 +384,7 @@ class Interpretation:
         Where rows are nearly singular or ill-conditioned they are found by singular values; vectors of the bases beyond
         those of a row are zero.
         """
-        layout, m, sizes = self.workspace.layout, len(t), self._sizes
+        layout, rows, m, sizes = self.workspace.layout, self.workspace.selection.rows, len(t), self._sizes
         la, n_rows, n_internal = self.rates_of_selection(t, y)[1], layout.n_rows, layout.n_internal
         if not self.ambiguous:
             return la, la[:, n_internal:], np.empty((m, 0, n_rows)), np.zeros(m)
@@ -404,7 +404,8 @@ class Interpretation:
         for k in np.flatnonzero(~regular).tolist():
             at, state = t[k : k + 1], y[k : k + 1]
             la[k] = self.rates(at, state)[1][0]
-            own = null_directions(self.model, self.joint_matrix(at, state), self._deficiency(at, state))[0]
+            suspended = 0 if rows.pivot_floor is None else np.count_nonzero(self.pivots(at, state) == 0.0, axis=-1)
+            own = null_directions(self.model, self.joint_matrix(at, state), len(rows.dropped) + suspended)[0]
             best[k] = minimum_norm(self.model, la[k, n_internal:], own)
             if own.shape[1] > null.shape[1]:
                 null = np.pad(null, ((0, 0), (0, own.shape[1] - null.shape[1]), (0, 0)))
@@ -435,12 +436,6 @@ class Interpretation:
         """Whether joint equations may follow from others, so that multipliers are not unique."""
         rows = self.workspace.selection.rows
         return bool(rows.dropped) or rows.pivot_floor is not None
-
-    def _deficiency(self, t: ArrayLike, y: ArrayLike) -> Ints:
-        """How many joint equations follow from the others: dropped or suspended."""
-        rows = self.workspace.selection.rows
-        out = np.full(np.shape(t), len(rows.dropped))
-        return out if rows.pivot_floor is None else out + np.count_nonzero(self.pivots(t, y) == 0.0, axis=-1)
 
     def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
         """Force and torque of each joint on each of its bodies, ``[joint][body]``, spatial components; the torque

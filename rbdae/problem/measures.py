@@ -62,7 +62,7 @@ class Formulas:
             return self._blocks[owner.blocks[0][0], quantity.name]
         read: dict[str, Callable[[Owner], Any]] = {
             "turn": self._turned, "axis": self._axis, "spin": self._spin, "moment": self._moment, "work": self._work,
-            "normal": self._normal, "pull": lambda owner: self._load(owner.number, 0),
+            "normal": self._normal, "pull": lambda owner: self._loads[owner.number, 0, 0],
         }  # fmt: skip
         return read[quantity.aspect](owner)
 
@@ -141,10 +141,6 @@ class Formulas:
 
     # ------------------------------------------------------------ forces
 
-    def _load(self, j: int, side: int, *, torque: bool = False) -> Any:
-        """The force of a joint on one of its bodies, or its torque about the joint's point."""
-        return self._loads[j, side, int(torque)]
-
     def _on_second(self, owner: Owner) -> tuple[Any, Any]:
         """Force on the second body of what belongs to an owner, and torque about its reference point."""
         F = self._by_force[list(owner.elements), 12:24].sum(axis=0)
@@ -158,7 +154,7 @@ class Formulas:
             arm = self._point(owner, 1, coordinate.at_b) - self._body(owner.bodies[1])[:3]
             out = torque - cross(arm, out)
         for j in owner.joints[name]:
-            out = out + self._load(j, 1, torque=turning)
+            out = out + self._loads[j, 1, int(turning)]  # the torque about the joint's point
         return sum((self._blocks[block, "effort"] for block, of in owner.blocks if of == name), along @ out)
 
     def _direction(self, owner: Owner, coordinate: Coordinate) -> Any:
@@ -190,7 +186,7 @@ class Formulas:
             return self._moment(owner) @ self._spin(owner)
         joint = self._model.system.joints[owner.number]
         rate = self._point(owner, 0, joint.at_a, 12) - self._point(owner, 1, joint.at_b, 12)
-        return self._load(owner.number, 0) @ rate
+        return self._loads[owner.number, 0, 0] @ rate
 
 
 def _rate_of(value: Any, x: Any, rates: Any) -> Any:

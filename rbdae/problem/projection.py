@@ -102,6 +102,8 @@ class Projector:
     iterations : Newton iterations in all
     largest : largest correction of an unknown, max norm
     total : sum of the corrections, max norm
+    restart_tolerance : drift beyond which a multistep code is restarted
+    reach : the size of positions in the unit of `drift`, the length of the model; at least 1
     """
 
     count, skipped, iterations, largest, total = (
@@ -109,15 +111,15 @@ class Projector:
     )
 
     def __init__(self, projection: Projection, problem: Any) -> None:
-        self.projection = projection
-        self.problem = problem
+        self.projection, self.problem = projection, problem
+        self.restart_tolerance = projection.restart_tolerance
         workspace: Workspace = problem.workspace
         if projection.metric == "identity":
             _refuse_identity(workspace)
         layout, scales = workspace.layout, workspace.model.scales
         internal = workspace.model.n * len(workspace.settings.chart.internal)
         self._weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
-        self._reach, n_g = scales.reach / scales.length, len(self._weights)
+        self.reach, n_g = scales.reach / scales.length, len(self._weights)
         sizes = (problem.n, layout.q.stop, layout.n_velocities, n_g)
         first = len(Correction.names)
         self._memory = np.zeros(first + size(*sizes))
@@ -128,20 +130,10 @@ class Projector:
         p.n, p.n_q, p.n_v, p.n_g = sizes
         p.n_joints, p.has_velocities = layout.n_rows, int(not workspace.settings.reduced)
         p.positions, p.limit, p.tolerance = int(projection.position), projection.max_iterations, projection.tolerance
-        p.steady = max(1e3 * projection.tolerance, 30.0 * self._reach * np.finfo(float).eps)
+        p.steady = max(1e3 * projection.tolerance, 30.0 * self.reach * np.finfo(float).eps)
         p.time = 1.0 / scales.rate
 
     __reduce__ = refuse_copies
-
-    @property
-    def restart_tolerance(self) -> float:
-        """Drift beyond which a multistep code is restarted."""
-        return self.projection.restart_tolerance
-
-    @property
-    def reach(self) -> float:
-        """The size of positions in the unit of `drift`, the length of the model; at least 1."""
-        return self._reach
 
     def __call__(self, t: float, y: Vec) -> bool:
         """Project `y` in place; returns whether it changed.

@@ -12,6 +12,7 @@ zeroth column of their history, which shifts the recent history (`_run`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -99,25 +100,21 @@ class SundialsAdapter(AbstractAdapter):
         """Machine functions, consistent values and SUNDIALS' tolerances; `options` as for a run."""
         library, rtol, atol, given = _prepared(problem, method, rtol, atol, options)
         names = ("residual", "jacobian_data") if method == "ida" else ("rhs", "rhs_jacobian")
-        functions = [machine(problem, name) for name in names]
+        function, jacobian = (machine(problem, name) for name in names)
         y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
-        return NativeProblem(functions[0], functions[1], y0, yd0, problem.t0, rtol, atol, given, library)
+        return NativeProblem(function, jacobian, y0, yd0, problem.t0, rtol, atol, given, library)
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         implicit = method.name == "ida"
         request = usable(problem, request, least_tolerance(problem))
         library, rtol, atol, options = _prepared(problem, method.name, request.rtol, request.atol, request.options)
-        runs: list[MultistepRun] = []
+        with ExitStack() as ends:
 
-        def make(y0: Vec, within: Inside | None) -> MultistepRun:
-            runs.append(MultistepRun(library, problem, request, y0, implicit, rtol, atol, options, within))
-            return runs[-1]
+            def make(y0: Vec, within: Inside | None) -> MultistepRun:
+                made = MultistepRun(library, problem, request, y0, implicit, rtol, atol, options, within)
+                return ends.enter_context(closing(made))
 
-        try:
             return loops.run(make, problem, request, options["max_num_steps"])
-        finally:
-            for each in runs:
-                each.close()
 
 
 ADAPTER = SundialsAdapter()

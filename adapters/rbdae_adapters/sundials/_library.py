@@ -47,7 +47,10 @@ class Library:
         self._functions: dict[str, Any] = {}
         if lacking := [needed for needed in _NEEDED if not self.has(needed)]:
             raise MissingSolver(f"it has no {', '.join(lacking)}, which SUNDIALS 7.0 or later has")
-        self.version = self._asked_version()
+        parts, label = [INT() for _ in range(3)], ctypes.create_string_buffer(32)
+        places = (POINTER(ctypes.addressof(each)) for each in (*parts, label))
+        self.call("SUNDIALSGetVersionNumber", INT, *places, INT(32))
+        self.version = tuple(part.value for part in parts)
         if self.version[:2] < OLDEST:
             raise MissingSolver(f"it is SUNDIALS {'.'.join(map(str, self.version))}; 7.0 or later is needed")
         self.places = next(places for first, places in PLACES if self.version[:2] >= first)
@@ -68,13 +71,6 @@ class Library:
         if function is None:
             function = self._functions[name] = ctypes.CFUNCTYPE(result, *map(type, arguments))(self.address(name))
         return function(*arguments)
-
-    def _asked_version(self) -> tuple[int, int, int]:
-        parts = [INT() for _ in range(3)]
-        label = ctypes.create_string_buffer(32)
-        self.call("SUNDIALSGetVersionNumber", INT, *(POINTER(ctypes.addressof(p)) for p in (*parts, label)), INT(32))
-        major, minor, patch = (part.value for part in parts)
-        return major, minor, patch
 
     def _check_places(self) -> None:
         """Check that the operations of a linear solver are where this version's headers have them."""

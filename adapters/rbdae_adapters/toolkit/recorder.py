@@ -124,7 +124,9 @@ class Recorder:
         """
         if self.done:
             return False
-        self._watch_progress(t)
+        self._stalled = 0 if t - self.t > self._least_step else self._stalled + 1
+        if self._stalled >= MAX_STALLED:  # some codes would step for ever
+            self.fail(Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time")
         if t <= self.t:
             return False
         try:
@@ -169,15 +171,6 @@ class Recorder:
         return Steps(np.array([t for t, _ in pairs], dtype=float), y)
 
     # ------------------------------------------------------------ one step
-
-    def _watch_progress(self, t: float) -> None:
-        """End a run that does not advance: some codes would step for ever."""
-        if t - self.t > self._least_step:
-            self._stalled = 0
-            return
-        self._stalled += 1
-        if self._stalled >= MAX_STALLED:
-            self.fail(Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time")
 
     def _accept(self, step: Step) -> bool:
         request, events = self.request, self._events

@@ -6,8 +6,6 @@ Rows are compared as directions in the space of velocities over the model's leng
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
-
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
@@ -78,40 +76,17 @@ def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: in
 
 
 def strength(model: Model, G: Mat, dropped: tuple[int, ...]) -> float:
-    """`Dependence.strength` of the rows G (rows, 6 n)."""
-    return Dependence.of(model, G, dropped).strength(model.bodies[: model.n])
-
-
-class Dependence(NamedTuple):
-    """How dropped rows g = c G follow from the kept ones, which masses have no say in.
-
-    Parameters
-    ----------
-    c : (kept, dropped), of rows scaled to one
-    kept, dropped : (rows, 2), the squares of their sizes in velocities of points and in angular velocities
-    """
-
-    c: Mat
-    kept: Mat
-    dropped: Mat
-
-    @classmethod
-    def of(cls, model: Model, G: Mat, dropped: tuple[int, ...]) -> Self:
-        """That of rows G (rows, 6 n)."""
-        A, kept = unit_rows(model, G), np.delete(np.arange(len(G)), dropped)
-        turning, gone = model.scales.turning, list(dropped)
-        points = np.sum(A[:, ~turning] ** 2, axis=1) / model.scales.length**2
-        sizes: Mat = np.array([points, np.sum(A[:, turning] ** 2, axis=1)]).T
-        c = np.asarray(np.linalg.lstsq(A[kept].T, A[gone].T, rcond=None)[0])
-        return cls(c, sizes[kept], sizes[gone])
-
-    def strength(self, bodies: Any) -> float:
-        """(1 + |c|^2)^(-1/2) of the dropped row that needs the kept ones most, rows scaled to one: the smallest
-        singular value of the kept rows falls with it. As `rbdae.kernels.joint_rows.independence` has it, for velocities
-        over the radius of gyration of these bodies."""
-        reach = bodies["inertia"].trace(axis1=1, axis2=2).sum() / bodies["mass"].sum()
-        kept, dropped = (sizes @ (reach, 1.0) for sizes in (self.kept, self.dropped))
-        return float((1.0 + np.max(kept @ self.c**2 / dropped, initial=0.0)) ** -0.5)
+    """(1 + |c|^2)^(-1/2) of the dropped row g = c G that needs the kept rows of G (rows, 6 n) most, rows scaled to one:
+    the smallest singular value of the kept rows falls with it. As `rbdae.kernels.joint_rows.independence` has it, for
+    velocities over the radius of gyration of the bodies."""
+    A, kept = unit_rows(model, G), np.delete(np.arange(len(G)), dropped)
+    turning, gone, bodies = model.scales.turning, list(dropped), model.bodies[: model.n]
+    c = np.linalg.lstsq(A[kept].T, A[gone].T, rcond=None)[0]  # masses have no say in it
+    points = np.sum(A[:, ~turning] ** 2, axis=1) / model.scales.length**2
+    sizes: Mat = np.array([points, np.sum(A[:, turning] ** 2, axis=1)]).T
+    reach = bodies["inertia"].trace(axis1=1, axis2=2).sum() / bodies["mass"].sum()
+    needed, lost = (sizes[rows] @ (reach, 1.0) for rows in (kept, gone))
+    return float((1.0 + np.max(needed @ c**2 / lost, initial=0.0)) ** -0.5)
 
 
 def closeness(model: Model, G: Mat, n_dropped: int) -> Vec:

@@ -206,8 +206,7 @@ class Metric:
         free = independent_columns(_unit_rows(G, self.reach), body, np.where(self.turning, _LATER, 1.0))
         d = len(free)
         units = csr_matrix((np.ones(d), free, np.arange(d + 1)), shape=(d, n_v))
-        sides = np.zeros((n_v, d))
-        sides[n_v - d + np.arange(d), np.arange(d)] = 1.0
+        sides = np.eye(n_v, d, d - n_v)
         T = splu(vstack([_unit_rows(G, np.ones(n_v)), units]).tocsc()).solve(sides)
         _exchange(T, free, np.flatnonzero(self.turning))
         S = np.zeros((d, n_v))
