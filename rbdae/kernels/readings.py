@@ -3,6 +3,8 @@ applied forces with their powers, potentials, and the power of what has none."""
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from rbdae._arrays import cross
@@ -12,10 +14,10 @@ from rbdae.kernels.bodies.gather import gather_force_states, moving
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradient, moving_sides
 from rbdae.kernels.constraints.primitives import gradient_times, partial_rates, primitive_vectors
-from rbdae.kernels.entry import entry
+from rbdae.kernels.entry import Entry, entry
 from rbdae.kernels.forces.elements import ByFunction, all_forces
-from rbdae.kernels.linear.accelerations import eliminated_normals
-from rbdae.kernels.outputs import locate
+from rbdae.kernels.linear.accelerations import eliminated_normals, friction_margins
+from rbdae.kernels.outputs import locate, natural
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.rotations.directors import DIRECTORS
 from rbdae.rotations.vectors import angular_velocity
@@ -126,6 +128,28 @@ def by_force(m: Memory, t: float, y: Array, out: Array) -> None:
         two = F[:2].ravel()
         out[at : at + len(two)] = two
         out[at + 24] = np.sum(F.reshape(-1, 3) * force.zd)
+
+
+@cache
+def together(rates: Entry, wanted: tuple[bool, ...]) -> Entry:
+    """One kernel of what is wanted of `rates` with multipliers, `natural`, `by_force`, `joint_loads` and
+    `friction_margins`, whose results stand one after the other, zero where they are not wanted: what these have in
+    common is computed once."""
+
+    def all_of_them(m: Memory, t: float, y: Array, out: Array) -> None:
+        h = m.head
+        of_bodies, of_forces, of_joints = 24 * h.n_bodies, 12 * h.n_bodies + WIDTH * h.n_elements, 21 * len(m.joints)
+        sizes = np.array([of_bodies, of_forces, of_joints, 2 * h.n_frictions])
+        ends = len(out) - sizes.sum() + np.array([0, *sizes.cumsum()])
+        parts = np.split(out, ends[:-1])
+        out[:] = 0.0 * t
+        for kernel, part, asked in zip((rates, natural, by_force, joint_loads, friction_margins), parts, wanted):
+            la = (parts[0][len(parts[0]) - h.n_rows :],) if kernel is joint_loads else ()
+            if asked:
+                kernel(m, t, y, *la, part)
+
+    all_of_them.__qualname__ = f"together.{rates.name}." + "".join(str(int(each)) for each in wanted)
+    return Entry(all_of_them, "ityo", rates.ordered)
 
 
 @entry("ityo")

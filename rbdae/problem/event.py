@@ -220,12 +220,11 @@ class EventGroup:
         if recorded.machine(nodes) is None or (view.ambiguous and recorded.by_loads(direct)):
             return None
         w, others = np.empty(4 * self.n + n), None in rates
-        here, later = np.empty(view._n_rates), np.empty(view._n_rates)
-        (x, moved), now, after = np.empty((2, recorded.ends[-1])), w[: 2 * self.n], w[2 * self.n : 4 * self.n]
-        calls = in_turn(recorded.calls(view, nodes, x, now, here, rates_too=others))
-        beside = in_turn(recorded.calls(view, nodes, moved, after, later, rates_too=False) if others else [])
-        moving = view.workspace.layout.n_differential
-        return measured(self._kinds, self._memory, calls, beside, w, here, n, moving)
+        x, moved = np.empty((2, view.n_rates + recorded.ends[-1]))
+        now, after = w[: 2 * self.n], w[2 * self.n : 4 * self.n]
+        calls = in_turn(recorded.calls(view, nodes, x, now, rates=others))
+        beside = in_turn(recorded.calls(view, nodes, moved, after, rates=False) if others else [])
+        return measured(self._kinds, self._memory, calls, beside, w, x, n, view.workspace.layout.n_differential)
 
     def reach(self, place: int) -> float:
         """The reach of an event in the step that ends where it was last asked."""

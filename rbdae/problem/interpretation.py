@@ -290,7 +290,7 @@ class Interpretation:
     # ------------------------------------------------------------ multipliers
 
     @property
-    def _n_rates(self) -> int:
+    def n_rates(self) -> int:
         return self.workspace.layout.n_differential + self.workspace.layout.n_constraints
 
     def rates(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
@@ -298,7 +298,7 @@ class Interpretation:
         multipliers belong among the unknowns: of redundant equations those that are left out have zero."""
         n = self.workspace.layout.n_differential
         times, values, single = self.rows(t, y)
-        out = self.evaluated(self._rates, times, (values,), self._n_rates)
+        out = self.evaluated(self._rates, times, (values,), self.n_rates)
         if self.workspace.selection.rows.dropped:
             needs = self.independence(times, values)[:, self.workspace.layout.n_rows]
             for k in np.flatnonzero(needs > self._most_needed).tolist():
@@ -312,15 +312,15 @@ class Interpretation:
 
     def rates_of_selection(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
         """The same with the rows of this selection, by whose multipliers the equations hold there."""
-        out, n = self.read(self._rates, t, y, self._n_rates), self.workspace.layout.n_differential
+        out, n = self.read(self._rates, t, y, self.n_rates), self.workspace.layout.n_differential
         return out[..., :n], out[..., n:]
 
     @cached_property
     def compiled_rates(self) -> tuple[MachineFunction, int] | None:
         """The same as a machine function of (t, y), and how many numbers it gives; None where Python is called
         anyway."""
-        found = self.machine(self._rates, self._n_rates)
-        return None if found is None else (found, self._n_rates)
+        found = self.machine(self._rates, self.n_rates)
+        return None if found is None else (found, self.n_rates)
 
     def _rates_of_good_rows(self, t: float, y: Vec, out: Vec) -> None:
         """The same by other rows, where the kept ones are ill-conditioned; the kept ones carry the multipliers. `out`

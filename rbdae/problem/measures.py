@@ -25,9 +25,10 @@ from rbdae.graph.symbols import Recorder
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.outputs import natural
-from rbdae.kernels.readings import WIDTH, by_force, joint_loads
+from rbdae.kernels.readings import WIDTH, by_force, joint_loads, together
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import function_of_numbers
+from rbdae.multibody.elements.rhs_elements import apply_to
 from rbdae.multibody.recorded.recording import MOST_NODES
 from rbdae.problem.owners import Owner
 from rbdae.problem.quantities import Measured
@@ -274,22 +275,23 @@ class Recorded:
             self._reads[key] = parts.tolist()
         return self._reads[key]
 
-    def calls(self, view: Any, nodes: Sequence[int], x: Vec, out: Vec, rates: Vec, *, rates_too: bool) -> list[Any]:
-        """The calls of `rbdae.machine.quantity_events.in_turn` to fill x and `out`, and the rates of y if they are
-        wanted or needed."""
-        layout, kernels, needed = view.workspace.layout, view.workspace.settings.kernels, self.read_by(nodes)
-        parts = [x[end - size : end] for size, end in zip(self.sizes, self.ends.tolist(), strict=True)]
-        la = rates[layout.n_differential + layout.n_internal :]
+    def calls(self, view: Any, nodes: Sequence[int], x: Vec, out: Vec, *, rates: bool) -> list[Any]:
+        """The calls of `rbdae.machine.quantity_events.in_turn` to fill `out` at (t, y). Before, x gets the rates of y
+        with multipliers if they are wanted, or needed, and then what quantities are functions of."""
+        layout, kernel, needed = view.workspace.layout, view.workspace.settings.kernels.rates, self.read_by(nodes)
+        wanted, n_rates = (rates or needed[_LOADS], *needed[:_BLOCKS]), len(x) - int(self.ends[-1])
 
-        def call(entry: Entry, out: Vec, *yd: Vec) -> Any:
-            return view.function(entry, layout.n, *map(len, yd), len(out)), None, *(yd or (None,)), out
+        def call(entry: Entry, part: Vec, *yd: Vec) -> Any:
+            return view.function(entry, layout.n, *map(len, yd), len(part)), None, *(yd or (None,)), part
 
-        out_of = [call(natural, parts[_Z])] if needed[_Z] else []
-        out_of += [call(kernels.rates, rates)] if rates_too or needed[_LOADS] else []
-        out_of += [call(by_force, parts[_APPLIED])] if needed[_APPLIED] else []
-        out_of += [call(joint_loads, parts[_LOADS], la)] if needed[_LOADS] else []
-        out_of += [call(friction_margins, parts[_FRICTION])] if needed[_FRICTION] else []
-        return [*out_of, (self.machine(nodes), x, None, out)]
+        read = self.machine(nodes), x[n_rates:], None, out
+        if sum(wanted) > 1 and not apply_to(view.workspace, kernel, (n_rates,)):
+            return [call(together(kernel, wanted), x[: n_rates + self.ends[_FRICTION]]), read]
+        parts = np.split(x, n_rates + np.array([0, *self.ends[:-1]]))
+        entries = kernel, natural, by_force, joint_loads, friction_margins
+        la = parts[0][layout.n_differential + layout.n_internal :]
+        given = [(la,) if entry is joint_loads else () for entry in entries]
+        return [*(call(e, p, *g) for e, p, g, w in zip(entries, parts, given, wanted, strict=False) if w), read]
 
 
 def _keys(view: Any) -> list[tuple[Block, str]]:
