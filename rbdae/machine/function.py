@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NoReturn, final
 from weakref import WeakValueDictionary
 
@@ -66,8 +66,12 @@ class MachineFunction:
     def at(self, t: float, y: Vec, out: Vec) -> None:
         """Fill `out` at (t, y). Raises as `check`; without an error, what cannot be had is left as it was."""
         y = np.array(y)  # addresses of arrays that are read only take longer
-        if PROTOTYPE(self.address)(self.context, t, address_of(y), None, 0.0, address_of(out)) != 0:
+        if self._function(self.context, t, address_of(y), None, 0.0, address_of(out)) != 0:
             self.check()
+
+    @cached_property
+    def _function(self) -> Any:
+        return PROTOTYPE(self.address)
 
     def check(self) -> None:
         """Raise what a Python function behind it has raised, if anything; a call that does not return 0 asks for it."""

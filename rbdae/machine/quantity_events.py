@@ -68,4 +68,5 @@ def begin(v: Vec, targets: Sequence[float], sense: float, little: float) -> None
     Then times and states follow in their order, but for times within the last step."""
     v.fill(0.0)
     v[at.SENSE], v[at.LITTLE] = sense, little
-    v[at.FIRST + at.TARGET :: at.NUMBERS] = targets
+    for k, target in enumerate(targets):
+        v[at.FIRST + at.NUMBERS * k + at.TARGET] = target

@@ -189,11 +189,13 @@ def test_what_holds_at_the_start_is_no_event_and_what_is_reached_at_the_end_is_o
     holds = Event(slide.displacement, crossing=0.0)  # comes back at 0.2039 s
     beside = Event(slide.displacement, crossing=1e-17)
     events = [lambda t, y: t, lambda t, y: t - 1.0, holds, beside, Event("z.rate", crossing=1.0)]
-    events += [Event("z.rate", crossing=1.0 - 9.81), Event("z.rate", crossing=1.0 - 9.82)]
+    events += [Event("z.rate", crossing=1.0 - 9.81 * end) for end in (1.0, 1.0 + 3e-10, 1.0 + 1e-8)]
     run = _of_family(solver, system, 1.0, events)
-    assert [len(each.t) for each in run.events] == [0, 1, 1, 1, 0, 1, 0]
-    assert run.events[1].t[0] == 1.0 and run.events[5].t[0] == pytest.approx(1.0, abs=1e-9)
+    assert [len(each.t) for each in run.events] == [0, 1, 1, 1, 0, 1, 1, 0]
+    assert run.events[1].t[0] == run.events[6].t[0] == 1.0 and run.events[5].t[0] == pytest.approx(1.0, abs=1e-9)
     assert run.events[2].t[0] == pytest.approx(2.0 / 9.81, rel=1e-5)
+    alone = _of_family(solver, system, 1.0, [events[6]])  # the others have it looked at
+    assert alone.events[0].t.tolist() == [1.0]
 
 
 @pytest.mark.parametrize("solver", FORMS)

@@ -19,7 +19,7 @@ from rbdae.machine.loops import memory, watching
 from rbdae.machine.loops.host import Loop
 from rbdae.machine.quantity_events import in_turn
 from rbdae.problem.contract import CompiledWatch
-from rbdae_adapters.toolkit.events import Dense, Events, GaveUp, Step, nan, value_of
+from rbdae_adapters.toolkit.events import AT_ENDS, Dense, Events, GaveUp, Step, nan, value_of
 from rbdae_adapters.toolkit.recorder import MAX_STALLED, AbstractStepper, Recorder, drive
 
 _INF = math.inf
@@ -102,15 +102,10 @@ class LoopRun(AbstractStepper):
 
     def free(self) -> Outcome:
         """Run to the end, with pauses for signals."""
-        loop = self.loop
         if self._request.begun is not None:
             self._request.begun(self.outcome)
         try:
-            reason = self.go_on()
-            if reason is None:  # the loop may not have checked an event at its end
-                event = self._events is not None and loop.s.steps > 0 and self._events.end(self)
-                reason = Reason.EVENT if event else Reason.FINISHED
-            self._ended = self.outcome(reason)
+            self._ended = self.outcome(self.go_on() or Reason.FINISHED)
         except GaveUp as end:
             self._ended = self.outcome(end.reason, end.detail, end.t)
         return self._ended
@@ -285,11 +280,10 @@ class EventWatch:
     def __init__(self, request: Request, y0: Vec, base: CompiledWatch | None) -> None:
         self._request, self._base = request, base
         self.events = Events(request, len(y0))
-        self.n_events = len(self.events.each)
+        self.n_events, self.margin = len(self.events.each), AT_ENDS * (request.t_end - request.t0)
         self._first = 0 if base is None else base.n_measured
         self.n_measured = self._first + 2 * self.n_events
         self.stopped: float | None = None
-        self._looked = 0
         self.measure = self._measure(request, len(y0))
         self.memory = np.zeros(watching.size(self.n_measured))
         self._own = places = watching.places(self.memory, self.n_measured)
@@ -332,14 +326,11 @@ class EventWatch:
             own.high[place] = own.high[place + n] = high
 
     def end(self, one: LoopRun) -> bool:
-        """Note the events in the last step, once; returns whether one of them ends the run and its rows.
+        """Note the events in the last step; returns whether one of them ends the run and its rows.
 
         Raises exceptions of a user's function, and `GaveUp` for NaN: then the step is not among the rows.
         """
         loop = one.loop
-        if self._looked == loop.s.steps:
-            return False
-        self._looked = loop.s.steps
         try:
             self.measure.check()
             found = self._found(one)

@@ -161,6 +161,7 @@ class Loop:
             s.projects, s.correct = 1, correction.address
         if watch is not None:
             s.measured, s.events = watch.n_measured, getattr(watch, "n_events", 0)
+            s.margin = getattr(watch, "margin", 0.0)
             s.measure, s.measure_context = watch.measure.address, watch.measure.context
             s.watched = address_of(watch.memory)
         self.kept: tuple[Any, ...] = (function, correction, watch)  # they are used as long as the loop is

@@ -56,6 +56,8 @@ class StepMemory(Fields):
     exponent: float
     """Of the error, in the next step size."""
     old_error: float
+    margin: float
+    """How long after the end of the run events are looked for, along the slope of the last step."""
     bad_t: float
     """Where something was not finite."""
     t_tried: float

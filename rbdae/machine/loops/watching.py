@@ -1,4 +1,5 @@
-"""Whether the caller has to be asked about an accepted state: not while all measures stay within their bounds.
+"""Whether the caller has to be asked about an accepted state: not while all measures stay within their bounds, at the
+end of a run also a little later (`margin`).
 
 The memory `v` has the lower and upper bounds of the n measures, and their values at the last two states.
 """
@@ -41,7 +42,12 @@ def asks(s: StepMemory, t: float, y: Vec) -> bool:
         before[i] = values[i]
     if evaluate(s.measure, s.measure_context, t, y, v, 0.0, values) != 0:
         return True
+    later = s.margin / s.h_done if s.t_new >= s.t_end else 0.0
     out = False
     for i in range(n):
-        out = out or not (values[i] >= v[i] and values[i] <= high[i])
+        value = values[i]
+        out = out or not (value >= v[i] and value <= high[i])
+        if later > 0.0:
+            value += (value - before[i]) * later
+            out = out or not (value >= v[i] and value <= high[i])
     return out
