@@ -14,7 +14,6 @@ from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight
 from rbdae.kernels import outputs, projection, readings
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.multibody.memory.saddle_order import order_for
 from rbdae.multibody.recorded.recording import MOST_NODES, Run, recording_point
 
@@ -81,7 +80,7 @@ FUNCTIONS = {each.__name__: each for each in (energy, constraints, correction)}
 def quantities(handed: Any, labels: Sequence[str] | None) -> tuple[list[str], list[str], Any]:
     """See `rbdae.handover.recorded.Handed.quantities`; the formulas are those of `rbdae.problem.measures`."""
     view = handed.problem.interpretation
-    recorded, layout, kernels = view.recorded, view.workspace.layout, _Kernels("quantities", handed)
+    recorded, kernels = view.recorded, _Kernels("quantities", handed)
     known = {label: (unit, node) for label, unit, node in _labelled(view)}
     parameters = [*getattr(handed, "parameters", ())]
     fixed = [name for name in parameters if not _OF_DYNAMICS.search(name)]
@@ -105,14 +104,11 @@ def quantities(handed: Any, labels: Sequence[str] | None) -> tuple[list[str], li
     for label in chosen:
         if why := why_not(label):
             raise ValueError(f"quantities: {label} cannot be handed over: {why}; leave it out")
-    nodes, inputs, first = [known[label][1] for label in chosen], recorded.recorder.inputs("y"), layout.n_differential
-    values: list[Any] = [np.zeros(n) for n in recorded.sizes]
-    for k, kernel in enumerate((outputs.natural, readings.by_force, readings.joint_loads, friction_margins)):
-        if recorded.read_by(nodes)[k]:
-            rates = kernels(view.workspace.settings.kernels.rates, first + layout.n_constraints) if k == 2 else None
-            more = () if rates is None else (rates[first + layout.n_internal :],)
-            values[k] = kernels(kernel, recorded.sizes[k], *more)
-    there = dict(zip((x.node for x in inputs), map(kernels.recorder.number, np.concatenate(values)), strict=True))
+    nodes, inputs = [known[label][1] for label in chosen], recorded.recorder.inputs("y")
+    *read, _ = recorded.read_by(nodes)
+    entry = readings.together(view.workspace.settings.kernels.rates, (read[2], *read))
+    values = kernels(entry, view.n_rates + sum(recorded.sizes[:-1]))[view.n_rates :]
+    there = dict(zip((x.node for x in inputs), map(kernels.recorder.number, values), strict=False))  # without blocks
     found = replaced(recorded.recorder.graph, nodes, there, kernels.recorder.graph)
     return chosen, [known[label][0] for label in chosen], kernels.function([*map(kernels.recorder.result, found)])
 

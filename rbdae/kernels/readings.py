@@ -130,20 +130,21 @@ def by_force(m: Memory, t: float, y: Array, out: Array) -> None:
         out[at + 24] = np.sum(F.reshape(-1, 3) * force.zd)
 
 
+READINGS = natural, by_force, joint_loads, friction_margins
+"""What quantities are functions of."""
+
+
 @cache
 def together(rates: Entry, wanted: tuple[bool, ...]) -> Entry:
-    """One kernel of what is wanted of `rates` with multipliers, `natural`, `by_force`, `joint_loads` and
-    `friction_margins`, whose results stand one after the other, zero where they are not wanted: what these have in
-    common is computed once."""
+    """One kernel of what is wanted of `rates` with multipliers, and of `READINGS`, whose results stand one after the
+    other, zero where they are not wanted: what these have in common is computed once."""
 
     def all_of_them(m: Memory, t: float, y: Array, out: Array) -> None:
         h = m.head
-        of_bodies, of_forces, of_joints = 24 * h.n_bodies, 12 * h.n_bodies + WIDTH * h.n_elements, 21 * len(m.joints)
-        sizes = np.array([of_bodies, of_forces, of_joints, 2 * h.n_frictions])
-        ends = len(out) - sizes.sum() + np.array([0, *sizes.cumsum()])
-        parts = np.split(out, ends[:-1])
+        sizes = 24 * h.n_bodies, 12 * h.n_bodies + WIDTH * h.n_elements, 21 * len(m.joints), 2 * h.n_frictions
+        parts = np.split(out, len(out) - np.cumsum(sizes[::-1])[::-1])
         out[:] = 0.0 * t
-        for kernel, part, asked in zip((rates, natural, by_force, joint_loads, friction_margins), parts, wanted):
+        for kernel, part, asked in zip((rates, *READINGS), parts, wanted, strict=True):
             la = (parts[0][len(parts[0]) - h.n_rows :],) if kernel is joint_loads else ()
             if asked:
                 kernel(m, t, y, *la, part)

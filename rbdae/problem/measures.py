@@ -23,9 +23,7 @@ from rbdae.graph.functions import select
 from rbdae.graph.in_python import InPython
 from rbdae.graph.symbols import Recorder
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.linear.accelerations import friction_margins
-from rbdae.kernels.outputs import natural
-from rbdae.kernels.readings import WIDTH, by_force, joint_loads, together
+from rbdae.kernels.readings import READINGS, WIDTH, together
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import function_of_numbers
 from rbdae.multibody.elements.rhs_elements import apply_to
@@ -288,10 +286,9 @@ class Recorded:
         if sum(wanted) > 1 and not apply_to(view.workspace, kernel, (n_rates,)):
             return [call(together(kernel, wanted), x[: n_rates + self.ends[_FRICTION]]), read]
         parts = np.split(x, n_rates + np.array([0, *self.ends[:-1]]))
-        entries = kernel, natural, by_force, joint_loads, friction_margins
-        la = parts[0][layout.n_differential + layout.n_internal :]
-        given = [(la,) if entry is joint_loads else () for entry in entries]
-        return [*(call(e, p, *g) for e, p, g, w in zip(entries, parts, given, wanted, strict=False) if w), read]
+        las: Any = {_LOADS: (parts[0][n_rates - layout.n_rows :],)}
+        entries = zip((kernel, *READINGS), parts[: _BLOCKS + 1], wanted, strict=True)
+        return [*(call(e, part, *las.get(k, ())) for k, (e, part, w) in enumerate(entries, -1) if w), read]
 
 
 def _keys(view: Any) -> list[tuple[Block, str]]:
@@ -349,8 +346,7 @@ class Measures:
                 view.joint_loads(t, y, view.multipliers(t, y)[:, view.workspace.layout.n_internal :], out)
                 self._parts[part] = out.reshape(len(t), size)
             else:
-                entry = {_Z: natural, _APPLIED: by_force, _FRICTION: friction_margins}[part]
-                self._parts[part] = view.evaluated(entry, t, (y,), size)
+                self._parts[part] = view.evaluated(READINGS[part], t, (y,), size)
         found: Mat = self._parts[part]
         return found
 
