@@ -108,16 +108,16 @@ class Turn:
     def _load(self, name: str, vector: str, group: int, distance: int) -> None:
         step = self._steps[group]
         if self._width == 1 or step == 1:
-            at = self._address(f"{name}p", vector, group, distance, 0)
+            at = self._pointer(f"{name}p", vector, group, distance, 0)
             self.lines.append(f"{name} = load {self._kind}, ptr {at}, align 8")
         elif step == 0:
-            at = self._address(f"{name}p", vector, group, distance, 0)
+            at = self._pointer(f"{name}p", vector, group, distance, 0)
             self.lines.append(f"{name}s = load double, ptr {at}, align 8")
             self._spread(name, f"{name}s")
         else:
             last = "poison"
             for lane in range(self._width):
-                at = self._address(f"{name}p{lane}", vector, group, distance, lane)
+                at = self._pointer(f"{name}p{lane}", vector, group, distance, lane)
                 target = name if lane == self._width - 1 else f"{name}i{lane}"
                 self.lines += [
                     f"{name}s{lane} = load double, ptr {at}, align 8",
@@ -137,10 +137,10 @@ class Turn:
         value, name = self._names[k], f"%{self._label}.o{number}"
         step = self._steps[group]
         if self._width == 1 or (step == 1 and not adds):
-            self._write(name, self._kind, value, self._address(f"{name}p", vector, group, distance, 0), adds)
+            self._write(name, self._kind, value, self._pointer(f"{name}p", vector, group, distance, 0), adds)
             return
         for lane in range(self._width):
-            at = self._address(f"{name}p{lane}", vector, group, distance, lane)
+            at = self._pointer(f"{name}p{lane}", vector, group, distance, lane)
             one = f"{name}x{lane}"
             self.lines.append(f"{one} = extractelement {self._kind} {value}, i32 {lane}")
             self._write(one, "double", one, at, adds)
@@ -150,7 +150,7 @@ class Turn:
             self.lines += [f"{name}b = load {kind}, ptr {at}, align 8", f"{name}s = fadd {kind} {name}b, {value}"]
         self.lines.append(f"store {kind} {name + 's' if adds else value}, ptr {at}, align 8")
 
-    def _address(self, name: str, vector: str, group: int, distance: int, lane: int) -> str:
+    def _pointer(self, name: str, vector: str, group: int, distance: int, lane: int) -> str:
         step = self._steps[group]
         base = self._base(vector, group, 0 if step is not None else lane)
         distance += lane * step if step is not None else 0
