@@ -291,6 +291,7 @@ class Interpretation:
 
     @property
     def n_rates(self) -> int:
+        """Numbers that `rates` gives, multipliers among them."""
         return self.workspace.layout.n_differential + self.workspace.layout.n_constraints
 
     def rates(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
