@@ -25,7 +25,7 @@ from rbdae._version import __version__
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.loops import fixed, memory
-from rbdae.machine.loops.host import Controls, FixedLoop, Loop
+from rbdae.machine.loops.host import USUAL, Controls, FixedLoop, Loop
 from rbdae.machine.loops.methods import METHODS, ODEX, Stepper, Tableau
 from rbdae_adapters.toolkit import GaveUp, loops, take_options
 from rbdae_adapters.toolkit.loops import Inside, LoopRun, arguments, machine
@@ -220,7 +220,8 @@ class OneStepRun(LoopRun):
         if within is None:
             given.pop("max_steps", None)
         span, told = (request.t0, request.t_end), arguments(request, within)
-        loop = Loop(method, function, span, y0, request.rtol, request.atol, Controls(**given), **told)
+        controls = Controls(**given) if given else USUAL
+        loop = Loop(method, function, span, y0, request.rtol, request.atol, controls, **told)
         super().__init__(loop, function.check, request, within)
         self._max_step = options.get("max_step", math.inf)
 

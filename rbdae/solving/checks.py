@@ -59,6 +59,8 @@ def check_tolerances(problem: Solvable, rtol: float, atol: ArrayLike) -> tuple[f
     relative = _check.number("solve", "rtol", rtol)
     if not 0.0 < relative < 1.0:
         raise ValueError(f"rtol must be a number between 0 and 1, got {_check.show(rtol)}; pass e.g. 1e-6")
+    if type(atol) is float and 0.0 < atol < np.inf:  # the usual
+        return relative, atol
     shapes = ((), (problem.n,))
     remedy = f"pass e.g. 1e-6, or {problem.n} numbers"
     absolute = _check.array("solve", "atol", atol, *shapes, remedy=remedy)

@@ -299,7 +299,7 @@ def _loosened(segment: Segment, rtol: float, atol: float | Vec) -> str:
     """Tolerances that the solver has used because it cannot use tighter ones."""
     asked = segment.request
     pairs = (("rtol", asked.rtol, rtol), ("atol", asked.atol, atol))
-    words = [f"{name} = {_number(b)} in place of {_number(a)}" for name, a, b in pairs if not np.array_equal(a, b)]
+    words = [f"{name} = {_number(b)} in place of {_number(a)}" for name, a, b in pairs if a is not b and not np.array_equal(a, b)]
     form = segment.problem.formulation
     return f"; it ran with {' and '.join(words)}, the tightest that it can use for {form!r}" if words else ""
 

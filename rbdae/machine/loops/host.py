@@ -44,7 +44,7 @@ _NONE = np.empty(0)
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Controls:
     """How steps are chosen; Hairer's names are SAFE, FAC1, FAC2, BETA, H and HMAX.
 
