@@ -146,12 +146,12 @@ class Ending:
 @dataclass(frozen=True, eq=False)
 class CompiledWatch:
     """Whether a run in machine code has to ask about a state, see `rbdae.machine.loops.watching`: the function that
-    computes `n_measured` measures, and the memory (4 n_measured,) with their bounds, of one run. What watches a run may
+    computes `n_measured` measures, and the memory (4, n_measured) with their bounds, of one run. What watches a run may
     have a function ``machine()`` that makes one, or gives None; most have it not."""
 
     measure: MachineFunction
     n_measured: int
-    memory: Vec
+    memory: Mat
     __reduce__ = refuse_copies
 
 

@@ -112,8 +112,14 @@ def name_of(event: object) -> str:
     return getattr(event, "__name__", None) or _check.show(event)
 
 
-def _key(found: Sequence[Found]) -> tuple[tuple[str, str, str], ...]:
-    return tuple((owner.kind, owner.name, quantity.name) for owner, quantity in found)
+def _attributes(event: object) -> tuple[int, float]:
+    """scipy's `terminal` and `direction`, checked."""
+    terminal, direction = getattr(event, "terminal", 0), getattr(event, "direction", 0.0)
+    if isinstance(event, Event):
+        return int(terminal), direction
+    if not isinstance(terminal, (bool, np.bool_)) and terminal is not None:
+        terminal = _check.count("event", "terminal (or True)", terminal, 0)
+    return int(terminal or 0), _check.number("event", "direction", direction)
 
 
 @final
@@ -125,12 +131,13 @@ class RunEvents:
     def __init__(self, events: Sequence[AnyEvent], first: Any, span: float) -> None:
         self._events, self._first = events, first
         quantities = [event for event in events if of_quantity(event)]
-        self._group = EventGroup.begun(first.interpretation, quantities, span) if quantities else None
+        self._whats = tuple([event.what for event in quantities])
+        self._group = EventGroup.begun(first.interpretation, quantities, self._whats, span) if quantities else None
 
     def over(self) -> None:
         """Leave what was prepared for the next run of the first problem."""
         if self._group is not None:
-            self._first.interpretation.events[self._group.key] = self._group
+            self._first.interpretation.events[self._whats] = self._group
 
     def within(
         self, problem: Any, counts: Sequence[int], watched: Callable[[Function], Function]
@@ -141,9 +148,9 @@ class RunEvents:
         group = self._group if self._group is None or first else self._group.on(problem.interpretation)
         out = []
         for event, before in zip(self._events, counts, strict=True):
-            terminal, direction = getattr(event, "terminal", 0), getattr(event, "direction", 0.0)
+            terminal, direction = _attributes(event)
             if not first and terminal:
-                terminal = int(terminal) - before
+                terminal -= before
             if group is not None and of_quantity(event):
                 its: tuple[EventGroup | None, int] = group, next(places)
                 value = group.value(its[1])
@@ -165,18 +172,21 @@ class EventGroup:
 
     def __init__(self, view: Interpretation, found: list[Found], memory: Vec) -> None:
         self._view, self._found, self._memory, self.n = view, found, memory, len(found)
-        self.key = _key(found)
         self._kinds = [OTHER if q.aspect != "value" else ANGLE if q.unit == "rad" else VALUE for _, q in found]
         self._known: tuple[float, Vec, Vec] | None = None
 
     @classmethod
-    def begun(cls, view: Interpretation, events: Sequence[Event], span: float) -> EventGroup:
+    def begun(cls, view: Interpretation, events: Sequence[Event], whats: tuple[Any, ...], span: float) -> EventGroup:
         """That of a run, which has left nothing in its memory yet."""
-        found = [view.owners.find(event.what) for event in events]
-        for event, (_, quantity) in zip(events, found, strict=True):
-            if quantity.components:
-                raise ValueError(f"event {event.__name__!r}: {quantity.label} is a vector; give a function event(t, y)")
-        group = view.events.pop(_key(found), None) or cls(view, found, memory(len(found)))
+        group: EventGroup | None = view.events.pop(whats, None)
+        if group is None:
+            found = [view.owners.find(what) for what in whats]
+            for event, (_, quantity) in zip(events, found, strict=True):
+                if quantity.components:
+                    raise ValueError(
+                        f"event {event.__name__!r}: {quantity.label} is a vector; give a function event(t, y)"
+                    )
+            group = cls(view, found, memory(len(found)))
         begin(group._memory, [event.value for event in events], 1.0 if span > 0.0 else -1.0, 1e-9 * span)
         group._known = None
         return group
@@ -249,15 +259,12 @@ class EventFunction:
         self,
         event: object,
         value: Function,
-        terminal: bool | int | None,
+        terminal: int,
         direction: float,
         group: EventGroup | None = None,
         place: int = 0,
     ) -> None:
-        if not isinstance(terminal, (bool, np.bool_)) and terminal is not None:
-            terminal = _check.count("event", "terminal (or True)", terminal, 0)
-        self._event, self.terminal = event, int(terminal or 0)
-        self.direction = _check.number("event", "direction", direction)
+        self._event, self.terminal, self.direction = event, terminal, direction
         self.group, self.place, self._value = group, place, value
 
     __reduce__ = refuse_copies
@@ -272,8 +279,7 @@ class EventFunction:
         """A function with scipy's attributes `terminal` and `direction`, which are read once."""
         if isinstance(function, EventFunction):
             return function
-        terminal, direction = getattr(function, "terminal", 0), getattr(function, "direction", 0.0)
-        return cls(function, function, terminal, direction)
+        return cls(function, function, *_attributes(function))
 
     def __call__(self, t: float, y: Vec, yd: Vec | None = None) -> float:
         """The value, zero at the event; it does not depend on yd."""

@@ -762,8 +762,8 @@ class Problem(Solvable):
         """
         self.interpretation.owners.find(quantity)  # an Event takes functions, too
         event = Event(quantity, above=above, below=below, crossing=crossing)
-        group = EventGroup.begun(self.interpretation, [event], 1.0)
-        return EventFunction(event, group.value(0), event.terminal, event.direction, group)
+        group = EventGroup.begun(self.interpretation, [event], (quantity,), 1.0)
+        return EventFunction(event, group.value(0), 0, event.direction, group)
 
     def matrices(self, t: float, y: ArrayLike, *, sparse: bool | None = None) -> Matrices:
         """The equations' matrices at one state by the names of [NS] (1)-(11): M, G, K, g, g_I, g_II, psi, and T, r of

@@ -299,7 +299,8 @@ def _loosened(segment: Segment, rtol: float, atol: float | Vec) -> str:
     """Tolerances that the solver has used because it cannot use tighter ones."""
     asked = segment.request
     pairs = (("rtol", asked.rtol, rtol), ("atol", asked.atol, atol))
-    words = [f"{name} = {_number(b)} in place of {_number(a)}" for name, a, b in pairs if a is not b and not np.array_equal(a, b)]
+    other = [pair for pair in pairs if pair[1] is not pair[2] and not np.array_equal(*pair[1:])]
+    words = [f"{name} = {_number(b)} in place of {_number(a)}" for name, a, b in other]
     form = segment.problem.formulation
     return f"; it ran with {' and '.join(words)}, the tightest that it can use for {form!r}" if words else ""
 

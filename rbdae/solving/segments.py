@@ -153,10 +153,9 @@ class _SwitchWatch:
         if None in measures:
             return None
         starts = np.cumsum([0, *(len(switch.low) for switch in self._switches)]).tolist()
-        memory = np.zeros(at.size(starts[-1]))
-        places = at.places(memory, starts[-1])
-        places.low[:] = np.concatenate([switch.low for switch in self._switches]) * (1.0 + _ROUNDING)
-        places.high[:] = np.concatenate([switch.high for switch in self._switches]) * (1.0 - _ROUNDING)
+        memory = at.memory(starts[-1])
+        memory[at.LOW] = np.concatenate([switch.low for switch in self._switches]) * (1.0 + _ROUNDING)
+        memory[at.HIGH] = np.concatenate([switch.high for switch in self._switches]) * (1.0 - _ROUNDING)
         calls = [(measure, None, None, k) for measure, k in zip(measures, starts, strict=False)]
         return CompiledWatch(calls[0][0] if len(calls) == 1 else in_turn(calls), starts[-1], memory)
 

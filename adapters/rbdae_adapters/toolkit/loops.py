@@ -285,19 +285,17 @@ class EventWatch:
         self.n_measured = self._first + 2 * self.n_events
         self.stopped: float | None = None
         self.measure = self._measure(request, len(y0))
-        self.memory = np.zeros(watching.size(self.n_measured))
-        self._own = places = watching.places(self.memory, self.n_measured)
+        self.memory = watching.memory(self.n_measured)
+        self._own = self.memory[:, self._first :]
         if base is not None:
-            theirs = watching.places(base.memory, self._first)
-            places.low[: self._first], places.high[: self._first] = theirs.low, theirs.high
-        places.values.fill(np.nan)
-        self.measure.at(request.direction * request.t0, y0, places.values)
-        self._numbers(places.values, request.t0)
+            self.memory[: watching.VALUES, : self._first] = base.memory[: watching.VALUES]
+        self.measure.at(request.direction * request.t0, y0, self.memory[watching.VALUES])
+        self._numbers(request.t0)
         self.bound()
 
-    def _numbers(self, measured: Vec, t: float) -> list[float]:
-        """Values of the events among all measures; NaN raises `GaveUp`."""
-        out: list[float] = measured[self._first : self._first + self.n_events].tolist()
+    def _numbers(self, t: float) -> list[float]:
+        """Values of the events at the last state; NaN raises `GaveUp`."""
+        out: list[float] = self._own[watching.VALUES, : self.n_events].tolist()
         for event, value in zip(self.events.each, out, strict=True):
             if value != value:
                 raise nan(event, t)
@@ -319,11 +317,11 @@ class EventWatch:
 
     def bound(self) -> None:
         """Events stay on their side of zero; one that is zero is asked about after the next step."""
-        own, k, n = self._own, self._first, self.n_events
-        for place, value in enumerate(own.values[k : k + n].tolist(), k):
+        own, n = self._own, self.n_events
+        for k, value in enumerate(own[watching.VALUES, :n].tolist()):
             low, high = (_LEAST if value > 0.0 else -_INF if value < 0.0 else _INF), -_LEAST if value < 0.0 else _INF
-            own.low[place] = own.low[place + n] = low  # of the value, and of its reach
-            own.high[place] = own.high[place + n] = high
+            own[watching.LOW, k] = own[watching.LOW, k + n] = low  # of the value, and of its reach
+            own[watching.HIGH, k] = own[watching.HIGH, k + n] = high
 
     def end(self, one: LoopRun) -> bool:
         """Note the events in the last step; returns whether one of them ends the run and its rows.
@@ -346,10 +344,10 @@ class EventWatch:
         return found is not None
 
     def _found(self, one: LoopRun) -> tuple[float, Vec] | None:
-        k, n, loop, events = self._first, self.n_events, one.loop, self.events
-        before, after = self._own.before[k : k + n].tolist(), self._numbers(self._own.values, loop.t)
-        measured = self._own.values[k + n :].tolist()
-        reach = [None if event.group is None else r for event, r in zip(events.each, measured, strict=True)]
+        n, loop, events = self.n_events, one.loop, self.events
+        before, after = self._own[watching.BEFORE, :n].tolist(), self._numbers(loop.t)
+        reaches = self._own[watching.VALUES, n:].tolist()
+        reach = [None if event.group is None else r for event, r in zip(events.each, reaches, strict=True)]
         return events.find(Step(loop.t, loop.y, one.interpolant), loop.began, before, after, reach)
 
 

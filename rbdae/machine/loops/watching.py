@@ -1,34 +1,26 @@
 """Whether the caller has to be asked about an accepted state: not while all measures stay within their bounds, at the
 end of a run also a little later (`margin`).
 
-The memory `v` has the lower and upper bounds of the n measures, and their values at the last two states.
+The `memory` has the lower and upper bounds of the n measures, and their values at the last two states.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import numpy as np
 
+from rbdae._arrays import Mat
 from rbdae.machine.language.words import Vec, evaluate
 from rbdae.machine.loops.memory import StepMemory
 
-
-class Places(NamedTuple):
-    """Views of a memory, (n,) each: bounds, values at the last state and at the one before."""
-
-    low: Vec
-    high: Vec
-    values: Vec
-    before: Vec
+LOW, HIGH, VALUES, BEFORE = range(4)
+"""Rows of the memory: bounds, values at the last state and at the one before."""
 
 
-def size(n: int) -> int:
-    """The size of the memory for n measures."""
-    return 4 * n
-
-
-def places(v: Vec, n: int) -> Places:
-    """The arrays of a memory by their names."""
-    return Places(*v.reshape(4, n))
+def memory(n: int) -> Mat:
+    """That of n measures, without numbers yet."""
+    out = np.empty((4, n))
+    out.fill(np.nan)
+    return out
 
 
 def asks(s: StepMemory, t: float, y: Vec) -> bool:
