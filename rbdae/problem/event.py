@@ -131,13 +131,12 @@ class RunEvents:
     def __init__(self, events: Sequence[AnyEvent], first: Any, span: float) -> None:
         self._events, self._first = events, first
         quantities = [event for event in events if of_quantity(event)]
-        self._whats = tuple([event.what for event in quantities])
-        self._group = EventGroup.begun(first.interpretation, quantities, self._whats, span) if quantities else None
+        self._group = EventGroup.begun(first.interpretation, quantities, span) if quantities else None
 
     def over(self) -> None:
         """Leave what was prepared for the next run of the first problem."""
         if self._group is not None:
-            self._first.interpretation.events[self._whats] = self._group
+            self._first.interpretation.events[self._group.of] = self._group
 
     def within(
         self, problem: Any, counts: Sequence[int], watched: Callable[[Function], Function]
@@ -167,26 +166,27 @@ class RunEvents:
 
 @final
 class EventGroup:
-    """The n events of quantities in one run, with the memory of their turns and of their last step; one run after the
-    other may have it."""
+    """The n events of quantities in one run, `of` these as users say them, with the memory of their turns and of their
+    last step; one run after the other may have it."""
 
-    def __init__(self, view: Interpretation, found: list[Found], memory: Vec) -> None:
-        self._view, self._found, self._memory, self.n = view, found, memory, len(found)
+    def __init__(self, view: Interpretation, found: list[Found], memory: Vec, of: tuple[Any, ...]) -> None:
+        self._view, self._found, self._memory, self.n, self.of = view, found, memory, len(found), of
         self._kinds = [OTHER if q.aspect != "value" else ANGLE if q.unit == "rad" else VALUE for _, q in found]
         self._known: tuple[float, Vec, Vec] | None = None
 
     @classmethod
-    def begun(cls, view: Interpretation, events: Sequence[Event], whats: tuple[Any, ...], span: float) -> EventGroup:
+    def begun(cls, view: Interpretation, events: Sequence[Event], span: float) -> EventGroup:
         """That of a run, which has left nothing in its memory yet."""
-        group: EventGroup | None = view.events.pop(whats, None)
+        of = tuple([event.what for event in events])
+        group: EventGroup | None = view.events.pop(of, None)
         if group is None:
-            found = [view.owners.find(what) for what in whats]
+            found = [view.owners.find(what) for what in of]
             for event, (_, quantity) in zip(events, found, strict=True):
                 if quantity.components:
                     raise ValueError(
                         f"event {event.__name__!r}: {quantity.label} is a vector; give a function event(t, y)"
                     )
-            group = cls(view, found, memory(len(found)))
+            group = cls(view, found, memory(len(found)), of)
         begin(group._memory, [event.value for event in events], 1.0 if span > 0.0 else -1.0, 1e-9 * span)
         group._known = None
         return group
@@ -197,7 +197,7 @@ class EventGroup:
 
     def on(self, view: Interpretation) -> EventGroup:
         """The same in the unknowns of another selection, with the same memory."""
-        return EventGroup(view, self._found, self._memory)
+        return EventGroup(view, self._found, self._memory, self.of)
 
     def at(self, t: float, y: Vec) -> Vec:
         """The values of all events, then their reaches."""

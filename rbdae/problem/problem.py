@@ -762,7 +762,7 @@ class Problem(Solvable):
         """
         self.interpretation.owners.find(quantity)  # an Event takes functions, too
         event = Event(quantity, above=above, below=below, crossing=crossing)
-        group = EventGroup.begun(self.interpretation, [event], (quantity,), 1.0)
+        group = EventGroup.begun(self.interpretation, [event], 1.0)
         return EventFunction(event, group.value(0), 0, event.direction, group)
 
     def matrices(self, t: float, y: ArrayLike, *, sparse: bool | None = None) -> Matrices:
