@@ -13,6 +13,7 @@ from inside import machine_call, projection_in_python, segment_times
 
 import rbdae
 from rbdae.adapter import Reason
+from rbdae.machine.loops.host import Controls
 from rbdae.problem import switches
 
 ODE = Pairing("index-0", "quaternion", "angular")
@@ -41,6 +42,11 @@ def compare(free, other, bits=True):
         else:
             np.testing.assert_allclose(one.t, two.t, rtol=1e-8, atol=1e-10)
             np.testing.assert_allclose(one.y, two.y, rtol=1e-6, atol=1e-7)
+
+
+def test_equal_controls_are_one():
+    """Short runs find the memory again that a loop with the same controls has begun from."""
+    assert len({Controls(safety=0.8), Controls(safety=0.8), Controls()}) == 2
 
 
 # ---------------------------------------------------------------- events
