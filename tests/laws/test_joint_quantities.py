@@ -345,6 +345,7 @@ EVENTS = {
     "drives": (_driven, FORMS[3]),
     "friction": (block, FORMS[2]),
     "loop": (rbdae.models.bricard, FORMS[0]),
+    "long": (partial(rbdae.models.chain, 20, planar=True), FORMS[0]),
 }
 
 
