@@ -137,7 +137,7 @@ def _recorded(case: Case) -> rbdae.Problem:
 
 def _assert_fallbacks(problem: rbdae.Problem, kernel: inside.TracedCall, y: Vec, yd: Vec) -> None:
     """The result of plain Python, or of code in another order, to the last bit."""
-    numbers, vectors = iter((0.0, 1.5)), iter((y, yd))
+    numbers, vectors = iter((0.0, 1.5)), iter((y, np.resize(yd, kernel.shapes.get("yd", yd.shape))))
     given = [next(numbers if sign == "t" else vectors) for sign in kernel.entry.signs[1:-1]]
     results = [np.full(kernel.shapes["out"], np.nan) for _ in range(2)]
     with np.errstate(all="ignore"):

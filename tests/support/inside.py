@@ -129,9 +129,14 @@ def traced_kernels(problem: rbdae.Problem) -> list[TracedCall]:
         if code is not None and len(key) == 5 and key[-2] == mine:
             entry, shapes, sparse, *_ = key
             otherwise = partial(plain_kernel, problem, entry, sparse=sparse)
-            found = traced.traced(workspace, entry, dict(shapes), otherwise=otherwise, sparse=sparse)
+            found = traced.traced(workspace, entry, dict(shapes), otherwise=otherwise, **_stored(problem, sparse))
             out.append(TracedCall(entry.name.rpartition(":")[2], entry, dict(shapes), sparse, code, found.call))
     return out
+
+
+def _stored(problem: rbdae.Problem, sparse: bool) -> dict[str, Any]:
+    """How a matrix is filled, as data or whole."""
+    return {"sparse": sparse, "pattern": problem.callbacks._entries() if sparse else None}
 
 
 def plain_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) -> Any:
@@ -150,7 +155,7 @@ def kernel_after_guard(problem: rbdae.Problem, kernel: TracedCall) -> Any:
     if not saddle_order.order_for(workspace, kernel.entry):
         return plain
     other = kernel.entry.bodies_first
-    found = traced.traced(workspace, other, kernel.shapes, otherwise=lambda: plain, sparse=kernel.sparse)
+    found = traced.traced(workspace, other, kernel.shapes, otherwise=lambda: plain, **_stored(problem, kernel.sparse))
     return plain if found is None else found.call
 
 
