@@ -9,11 +9,10 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import machine_call, projection_in_python, segment_times
+from inside import Controls, machine_call, projection_in_python, segment_times
 
 import rbdae
 from rbdae.adapter import Reason
-from rbdae.machine.loops.host import Controls
 from rbdae.problem import switches
 
 ODE = Pairing("index-0", "quaternion", "angular")

@@ -54,6 +54,7 @@ from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import odex
+from rbdae.machine.loops.host import Controls
 from rbdae.machine.pieces import in_pieces
 from rbdae.models.pendulums import CV_GRAVITY
 from rbdae.multibody.choices import selection, velocity_selection
