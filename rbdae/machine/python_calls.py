@@ -33,7 +33,7 @@ class _Definition(ctypes.Structure):
 @cache
 def supported() -> bool:
     """Whether floats and arrays of this Python are laid out as `rbdae.machine.entries` reads them."""
-    number, array = 1.2345, np.zeros((2, 3))
+    number, scalar, array = 1.2345, np.float64(1.2345), np.zeros((2, 3))
 
     def at(address: int, letter: str) -> Any:
         return struct.unpack(letter, ctypes.string_at(address, struct.calcsize(letter)))[0]
@@ -43,7 +43,7 @@ def supported() -> bool:
     one, many, kind = id(number), id(array), id(array.dtype)
     wanted = entries.CONTIGUOUS | entries.ALIGNED | entries.WRITEABLE
     return bool(
-        at(one + entries.CONTENT, "d") == at(id(np.float64(number)) + entries.CONTENT, "d") == number
+        at(one + entries.CONTENT, "d") == at(id(scalar) + entries.CONTENT, "d") == number
         and at(one + entries.TYPE, "P") == id(float)
         and at(many + entries.CONTENT, "P") == array.ctypes.data
         and at(many + entries.DIMENSIONS, "i") == 2
