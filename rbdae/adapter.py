@@ -155,9 +155,9 @@ class Method:
         return f"{problem.formulation!r} is {form}, but {solver} takes {' and '.join(taken)}"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Request:
-    """The user's request to `rbdae.solve`, checked.
+    """The user's request to `rbdae.solve`, checked; each run has its own.
 
     Parameters
     ----------

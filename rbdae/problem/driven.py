@@ -86,7 +86,8 @@ def motions_of(workspace: Workspace) -> list[tuple[Motion, list[int], float]]:
 
 def follows_inputs(workspace: Workspace) -> bool:
     """Whether a drive has a law of inputs, whether they are numbers now or functions of the time."""
-    laws = (joint.rheonomic() for joint in workspace.memory.model.system.joints)
+    system = workspace.memory.model.system
+    laws = (joint.rheonomic() for joint in system.joints) if system.inputs else ()
     return any(law is not None and law.motion.inputs for law in laws)
 
 

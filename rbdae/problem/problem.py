@@ -170,12 +170,12 @@ class Problem(Solvable):
         found = self.workspace.model.functions
         return {function.owner: "recorded" if function.law is not None else function.why for function in found}
 
-    @property
+    @cached_property
     def layout(self) -> Layout:
         """The places of the unknowns: slices q, v, s, la, mu of y."""
         return self.workspace.layout
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of unknowns."""
         return self.layout.n
@@ -185,12 +185,12 @@ class Problem(Solvable):
         """Number of equations, which are more than unknowns for the overdetermined forms."""
         return self.workspace.n_equations
 
-    @property
+    @cached_property
     def kind(self) -> Kind:
         """``"ode"``, ``"dae"`` or ``"overdetermined"``."""
         return self.workspace.settings.formulation.kind
 
-    @property
+    @cached_property
     def index(self) -> int:
         """Differentiation index; 1 for a DAE formulation of a system that leaves no constraint in it."""
         if self.kind == "dae" and self.layout.mu.stop == self.layout.la.start:

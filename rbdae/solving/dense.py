@@ -209,10 +209,11 @@ def _unit_quaternions(problem: Problem) -> Ints:
 # ------------------------------------------------------------ rows made again
 
 
-def give_multipliers(problem: Problem, method: Method, outcome: Outcome, segments: Segments) -> None:
+def give_multipliers(problem: Problem, method: Method, outcome: Outcome) -> None:
     """Replace multipliers that the method has not tested by eliminated ones, in place."""
     if problem.kind != "dae" or problem.index not in method.untested:
         return
+    segments = problem._segments or Segments((problem,))
     views = [Interpretation(here.workspace) for here in segments.problems]
     steps = [] if outcome.steps is None else [(outcome.steps.t, outcome.steps.y)]
     for t, y in ((outcome.t, outcome.y), *steps, *zip(outcome.t_events, outcome.y_events, strict=True)):

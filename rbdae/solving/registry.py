@@ -19,9 +19,6 @@ _HOUSE = "rbdae_adapters"
 """The adapters of this distribution: its `ADAPTERS` map names to modules. To find them takes no search through all that
 is installed, which costs as much as an integration, and no installation: a checkout on the path will do."""
 
-_PRESENT: set[str] = set()
-"""Adapters whose packages were there when they were asked for: to find a version takes as long as a short run."""
-
 _ANY = "any number"
 
 
@@ -165,14 +162,19 @@ def find_method(solver: str) -> tuple[AbstractAdapter, Method]:
     ones, and MissingSolver, with the command that installs it, for a package that is not installed."""
     if not isinstance(solver, str):
         raise TypeError(f"solver must be a string such as 'scipy:RK45', got {_check.show(solver)}")
+    return _found(solver)
+
+
+@cache
+def _found(solver: str) -> tuple[AbstractAdapter, Method]:
+    """The same, kept once it is there: to find a version takes as long as a short run."""
     package, _, name = solver.partition(":")
     found = _load(package)
     if found is not None:
         for method in found.methods:
             if method.name == name:
-                if package not in _PRESENT and found.version() is None:
+                if found.version() is None:
                     raise MissingSolver(f"{solver!r} needs {package}, which is missing: run {found.install}")
-                _PRESENT.add(package)
                 return found, method
     raise _check.unknown("solver", solver, _methods())
 

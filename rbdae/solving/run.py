@@ -24,7 +24,6 @@ from rbdae.problem.event import AnyEvent, name_of
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection
 from rbdae.problem.switches import DUE, USUAL
-from rbdae.problem.timed import Segments
 from rbdae.solving import checks
 from rbdae.solving.changes import Changes, driven
 from rbdae.solving.dense import give_multipliers
@@ -192,9 +191,10 @@ def _said(segment: Segment, keeps: bool) -> dict[str, str]:
         out["t_eval"] = f"{len(asked.t_eval)} times"
     if projection is not None and projection is not False:
         out["projection"] = repr(projection)
-    for name in ("on_singularity", "recentre"):
-        if getattr(policy, name) != getattr(USUAL, name):
-            out[name] = repr(getattr(policy, name))
+    if policy is not USUAL:
+        out["on_singularity"] = repr(policy.on_singularity)
+        if policy.recentre != USUAL.recentre:
+            out["recentre"] = repr(policy.recentre)
     if asked.events:
         out["events"] = ", ".join(map(name_of, asked.events))
     if asked.step is not None:
@@ -217,11 +217,10 @@ def integrated(
     own = segment.problem if isinstance(segment.problem, Problem) else None
     elapsed = _clock(own)
     outcome, parts = run_segments(segment, run.pending, changes, advance)
-    segments = Segments(tuple([p.problem for p in parts]), tuple([p.request.t0 for p in parts[1:]]), segment.direction)
-    problem, stats = segments.problems[0], outcome.stats
+    problem, stats, later = parts[0].problem, outcome.stats, parts[1:]
     if own is not None:
-        give_multipliers(own, method, outcome, segments)
-        problem = problem.by_time(segments.problems[1:], segments.times, segment.direction)
+        problem = problem.by_time([p.problem for p in later], [p.request.t0 for p in later], segment.direction)
+        give_multipliers(problem, method, outcome)
     stats.seconds, stats.wall_seconds = elapsed()
     rtol = asked.rtol if outcome.rtol is None else outcome.rtol
     atol = asked.atol if outcome.atol is None else outcome.atol
@@ -298,9 +297,10 @@ def _message(segment: Segment, outcome: Outcome) -> str:
 def _loosened(segment: Segment, rtol: float, atol: float | Vec) -> str:
     """Tolerances that the solver has used because it cannot use tighter ones."""
     asked = segment.request
+    if rtol is asked.rtol and atol is asked.atol:
+        return ""
     pairs = (("rtol", asked.rtol, rtol), ("atol", asked.atol, atol))
-    other = [pair for pair in pairs if pair[1] is not pair[2] and not np.array_equal(*pair[1:])]
-    words = [f"{name} = {_number(b)} in place of {_number(a)}" for name, a, b in other]
+    words = [f"{name} = {_number(b)} in place of {_number(a)}" for name, a, b in pairs if not np.array_equal(a, b)]
     form = segment.problem.formulation
     return f"; it ran with {' and '.join(words)}, the tightest that it can use for {form!r}" if words else ""
 

@@ -29,7 +29,7 @@ from rbdae.solving.watch import Watch, run_once
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Segment:
     """A part of a run, as it is asked for: what integrates it, the problem whose selection and inputs hold within it,
     the request in the problem's own time with events as users give them, the projection after accepted steps, and what
@@ -98,8 +98,8 @@ def run_segments(
         switches = segment.switches(here)
         due = _SwitchWatch(switches, direction) if switches else None
         stops = [stop for each in changes if (stop := each.next(request.t0)) is not None]
-        stop = min(stops, key=lambda time: abs(time - request.t0), default=None)
-        request = changed(segment.request if stop is None else segment.until(stop), events=bound, watch=due)
+        stop = min(stops, key=lambda time: abs(time - request.t0)) if stops else None
+        request = watch.request(segment.request if stop is None else segment.until(stop), events=bound, watch=due)
         before = getattr(here.callbacks, "_fallbacks", 0)
         outcome = run_once(segment.adapter, segment.solver, segment.method, here, request, watch)
         outcome.stats.fallbacks = getattr(here.callbacks, "_fallbacks", 0) - before

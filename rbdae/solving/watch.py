@@ -60,37 +60,32 @@ class Watch:
     `error` the first exception of a callback, `told` is called with the time of each accepted step."""
 
     def __init__(
-        self,
-        problem: Solvable,
-        pending: Pending,
-        direction: float = 1.0,
-        told: Callable[[float], None] | None = None,
+        self, problem: Solvable, pending: Pending, direction: float = 1.0, told: Callable[[float], None] | None = None
     ) -> None:
         self.pending, self.direction, self.told = pending, direction, told
         self.error: BaseException | None = None
-        self._n = problem.n
+        self._problem = problem
         self._bad: dict[str, str] = {}  # callbacks whose values were not finite since the last accepted step
         self._count = 0
         self._collected: Callable[[], Outcome] | None = None
+        self._errors: Any = None  # numpy's treatment of errors before the first callback was made
 
     # ------------------------------------------------------------ the adapter's view
 
-    def request(self, request: Request) -> Request:
-        """The request with functions that are watched, in the solver's time."""
+    def request(self, request: Request, **more: Any) -> Request:
+        """The request with functions that are watched, and with `more` fields, in the solver's time."""
         each_step = self.told is not None and not getattr(self.told, "now_and_then", False)
         advance = self._advance()
-        request = changed(request, advance=advance, each_step=each_step, begun=self._begun)
-        if self.direction > 0.0:
-            return request
-        return changed(
-            request,
-            t0=-request.t0,
-            t_end=-request.t_end,
-            t_eval=None if request.t_eval is None else -request.t_eval,
-            direction=-1.0,
-            projector=None if request.projector is None else _MirroredProjector(request.projector),
-            advance=lambda tau: advance(0.0 - tau),
-        )
+        if self.direction < 0.0:
+            more |= {
+                "t0": -request.t0,
+                "t_end": -request.t_end,
+                "t_eval": None if request.t_eval is None else -request.t_eval,
+                "direction": -1.0,
+                "projector": None if request.projector is None else _MirroredProjector(request.projector),
+            }
+        told = advance if self.direction > 0.0 else lambda tau: advance(0.0 - tau)
+        return changed(request, **more, advance=told, each_step=each_step, begun=self._begun)
 
     def _begun(self, collected: Callable[[], Outcome]) -> None:
         self._collected = collected
@@ -98,6 +93,7 @@ class Watch:
     def callback(self, name: str, fill: Callable[..., None]) -> Callable[..., None]:
         """A callback ``fill(t, ..., out)``, watched."""
         pending, matrix = self.pending, "jacobian" in name
+        self._errors = self._errors or np.seterr(over="ignore")  # squares of large numbers overflow
 
         def watched(*arguments: Any) -> None:
             if (before := pending.error) is not None or (before := self.error) is not None:
@@ -108,8 +104,7 @@ class Watch:
                 self._failed(name, error, arguments)
                 return
             out = arguments[-1].ravel("K") if matrix else arguments[-1]
-            # the quickest way to ask; squares of large numbers overflow
-            if not out.dot(out) < _INF and not np.isfinite(out).all():
+            if not out.dot(out) < _INF and not np.isfinite(out).all():  # the quickest way to ask
                 self._not_finite(name, arguments[0])
 
         return watched
@@ -204,7 +199,7 @@ class Watch:
     def _partial(self, reason: Reason, detail: str = "") -> Outcome:
         """The outcome that was collected; counts of the package are not known."""
         if self._collected is None:
-            outcome = Outcome(np.empty(0), np.empty((0, self._n)), reason, Stats())
+            outcome = Outcome(np.empty(0), np.empty((0, self._problem.n)), reason, Stats())
         else:
             outcome = self._in_own_time(self._collected())
         stats = outcome.stats
@@ -227,7 +222,7 @@ class _Callbacks:
 
     def __init__(self, problem: Solvable, watch: Watch) -> None:
         self._inner: Any = problem.callbacks
-        self._n, self._watch = problem.n, watch
+        self._problem, self._watch = problem, watch
         self._had: set[str] = set()
 
     def __getattr__(self, kind: str) -> Any:
@@ -252,7 +247,7 @@ class _Callbacks:
         self._had.add(name)
         if self._watch.direction > 0.0:
             return fill
-        yd = np.empty(self._n)
+        yd = np.empty(self._problem.n)
 
         def implicit(tau: float, y: Vec, z: Vec, *c_and_out: Any) -> None:
             np.negative(z, out=yd)
@@ -340,15 +335,15 @@ def run_once(
 ) -> Outcome:
     """Run an adapter, in its turn: methods that keep their state in static memory run one at a time."""
     watched: Any = WatchedProblem(problem, watch)
-    # overflow: in sums of squares, by which values are asked whether they are finite
-    turn = _turn(solver, method.shared_state, watch.pending) if method.shared_state else nullcontext()
-    with turn, np.errstate(over="ignore"):
+    with _turn(solver, method.shared_state, watch.pending) if method.shared_state else nullcontext():
         try:
-            outcome = watch.ended(adapter.run(watched, method, watch.request(request)))
+            outcome = watch.ended(adapter.run(watched, method, request))
         except BaseException as error:
             outcome = watch.failed(error)
         finally:
             watch._collected = None  # the adapter's memory, which knows the watch: they would wait for the collector
+            if watch._errors:
+                np.seterr(**watch._errors)
     outcome.stats.code = watched.callbacks.code
     return outcome
 

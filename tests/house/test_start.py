@@ -94,7 +94,7 @@ def _imported(statements: str, **environment: str) -> set[str]:
 
 CASES = {
     "all modules, plain kernels": (IMPORT + PLAIN, {}),
-    "traced code": (TRACED, {}),
+    "traced code, in memory as developers' Python has it": (TRACED, {"PYTHONMALLOC": "debug"}),
     "equations in plain Python": (SOLVE, {"RBDAE_LLVM": "none"}),
 }
 

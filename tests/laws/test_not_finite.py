@@ -56,7 +56,10 @@ def forms(solver: Any) -> list[str]:
 
 
 def run(problem: toy.Pendulum, solver: Any, **more: Any) -> rbdae.Solution:
-    return rbdae.solve(problem, (0.0, 1.0), solver=solver.name, rtol=1e-5, atol=1e-5, **more)
+    before = np.geterr()
+    solution = rbdae.solve(problem, (0.0, 1.0), solver=solver.name, rtol=1e-5, atol=1e-5, **more)
+    assert np.geterr() == before
+    return solution
 
 
 def is_partial(solution: rbdae.Solution, first: float, last: float) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -43,9 +43,7 @@ _COUNTED = (
 _NONE = np.empty(0)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Controls:
+class Controls(NamedTuple):
     """How steps are chosen; Hairer's names are SAFE, FAC1, FAC2, BETA, H and HMAX.
 
     Parameters
@@ -142,7 +140,7 @@ class Loop:
         s: Any = StepMemory.of(block)
         self.s, self._memory = s, block[:size]
         self._t, self._y = block[size : size + room], block[size + room :].reshape(room, n)
-        self._base = base = address_of(block)
+        self._base = base = ctypes.addressof(s)
         s.steps_t, s.steps_y = base + 8 * size, base + 8 * (size + room)
         self.times = self.rows = _NONE
         s.room, self.said = room, at.DONE
