@@ -21,6 +21,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec, copied
 from rbdae.kernels.constraints.drives import drive
 from rbdae.kernels.user_functions import UserFunction, user_function
+from rbdae.multibody.choices.velocity_selection import sparse_matrix
 from rbdae.multibody.system.bodies import BodyMotion
 from rbdae.multibody.system.model import Model
 from rbdae.problem.contract import ProjectionError
@@ -207,19 +208,15 @@ class Joints:
         return lambda b: np.asarray(np.linalg.solve(S, b))
 
     def _sparse_solver(self, H: Mat, G: Mat) -> Callable[[Vec], Vec]:
-        from scipy.sparse import csr_matrix  # slow imports, which small systems do not need
-        from scipy.sparse.linalg import splu
+        from scipy.sparse.linalg import splu  # a slow import, which small systems do not need
 
-        columns = (6 * self.bodies[:, :, None] + np.arange(6)).reshape(-1)
-        starts = np.arange(0, 12 * len(G) + 1, 12)
-        shape = len(G), 6 * (self.model.n + 1)
-        left, right = (csr_matrix((each.reshape(-1), columns, starts), shape=shape) for each in (H, G))
+        moving = np.full(6 * self.model.n, True)
+        left, right = (sparse_matrix(each, self.bodies, moving) for each in (H, G))
         S = (left @ right.T).tocsc()
         size = S.diagonal()
-        options = {"SymmetricMode": True}
         # a shift below rounding, so that no pivot is zero: it is refused below
         S.setdiag(size * (1.0 + np.finfo(float).eps))
-        factors = splu(S, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+        factors = splu(S, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
         row = np.argsort(factors.perm_c)
         weak = np.flatnonzero(~(np.abs(factors.U.diagonal()) > _SINGULAR * size[row]))
         if len(weak):

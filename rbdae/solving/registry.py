@@ -19,8 +19,6 @@ _HOUSE = "rbdae_adapters"
 """The adapters of this distribution: its `ADAPTERS` map names to modules. To find them takes no search through all that
 is installed, which costs as much as an integration, and no installation: a checkout on the path will do."""
 
-_ANY = "any number"
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class SolverInfo:
     one_step: bool
     install: str
     summary: str
-    threads: str = _ANY
+    threads: str = "any number"
 
     @property
     def takes(self) -> str:
@@ -71,7 +69,7 @@ class SolverTable(Table[SolverInfo]):
 
     def rows(self) -> list[Sequence[str]]:
         """One line a solver."""
-        turns = {s.name: "" if s.threads == _ANY else f"; runs {s.threads}" for s in self}
+        turns = {s.name: "" if s.threads == "any number" else f"; runs {s.threads}" for s in self}
         body = [(s.name, s.version or "missing", s.takes, s.summary + turns[s.name]) for s in self]
         return [("solver", "version", "takes", "what it is"), *body]
 
@@ -128,7 +126,7 @@ def solvers() -> SolverTable:
             SolverInfo(
                 f"{package}:{m.name}", package, version is not None, version, m.kinds, m.indices,
                 m.overdetermined_indices, m.one_step, found.install, m.summary,
-                "one at a time" if m.shared_state else _ANY,
+                "one at a time" if m.shared_state else "any number",
             )
             for m in found.methods
         )  # fmt: skip

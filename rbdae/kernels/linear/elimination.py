@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from rbdae._arrays import Ints
 from rbdae.graph.functions import Array, depends, is_zero
 
 Pivot = tuple[int, ...]
@@ -37,10 +38,10 @@ def inverse_of_pivot(pivot: Pivot, A: Array) -> tuple[Array, list[tuple[Any, tup
 class Step(NamedTuple):
     """A pivot, its inverse C with the reciprocals in it, the rows that are left, and L = B C (left, pivot)."""
 
-    pivot: Pivot
+    pivot: Ints
     C: Array
     reciprocals: list[tuple[Any, tuple[int, ...]]]
-    left: list[int]
+    left: Ints
     L: Array
 
 
@@ -63,17 +64,24 @@ class Factors:
     ) -> None:
         self.steps: list[Step] = []
         for pivot in order:
-            left = sorted({j for k in pivot for j in rows[k]}.difference(pivot))
             A = np.array([[rows[i].get(j, 0.0) for j in pivot] for i in pivot], dtype=object)
             C, reciprocals = inverse(pivot, A)
-            B = np.array([[rows[i].pop(k, 0.0) for k in pivot] for i in left], dtype=object).reshape(-1, len(pivot))
-            L = B @ C
-            self.steps.append(Step(pivot, C, reciprocals, left, L))
-            for n, (i, row) in enumerate(zip(left, L, strict=True)):
-                for j, other in zip(left[n:], B[n:], strict=True):
-                    change = row @ other
+            if len(pivot) == 1:  # numbers are quicker than arrays of one
+                left = sorted(rows[pivot[0]].keys() - pivot)
+                column = [rows[i].pop(pivot[0]) for i in left]
+                L = np.array([b * C[0, 0] for b in column], dtype=object)[:, None]
+                changes: Iterable[Any] = ([x * b for b in column[n:]] for n, x in enumerate(L[:, 0]))
+            else:
+                left = sorted({j for k in pivot for j in rows[k]}.difference(pivot))
+                B = np.array([[rows[i].pop(k, 0.0) for k in pivot] for i in left], dtype=object).reshape(-1, len(pivot))
+                L = B @ C
+                changes = (L[n] @ B[n:].T for n in range(len(left)))
+            self.steps.append(Step(np.array(pivot), C, reciprocals, np.array(left, dtype=np.int64), L))
+            for n, (i, of_row) in enumerate(zip(left, changes, strict=True)):
+                row = rows[i]
+                for j, change in zip(left[n:], of_row, strict=True):
                     if not is_zero(change):
-                        rows[i][j] = rows[j][i] = rows[i].get(j, 0.0) - change
+                        row[j] = rows[j][i] = row.get(j, 0.0) - change
 
     def growth(self, units: Array) -> Any:
         """The sum of the squares of all reciprocal pivots that depend on the state; `units` are the squares of factors
@@ -88,9 +96,9 @@ class Factors:
         """A^-1 b; b (n,), or (n, columns)."""
         b = b.copy()
         for pivot, C, _, left, L in self.steps:
-            at = list(pivot)
-            b[left] -= L @ b[at]
-            b[at] = C @ b[at]
+            own = b[pivot]
+            b[left] -= L @ own
+            b[pivot] = C @ own
         for pivot, _, _, left, L in reversed(self.steps):
-            b[list(pivot)] -= L.T @ b[left]
+            b[pivot] -= L.T @ b[left]
         return b

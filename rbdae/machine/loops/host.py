@@ -39,7 +39,6 @@ _COUNTED = (
 )  # fmt: skip
 """What a loop that begins again keeps of its numbers."""
 
-
 _NONE = np.empty(0)
 
 
