@@ -135,9 +135,9 @@ READINGS = natural, by_force, joint_loads, friction_margins
 
 
 @cache
-def together(rates: Entry, wanted: tuple[bool, ...]) -> Entry:
+def together(rates: Entry, wanted: tuple[bool, ...], read: tuple[int, ...] | None = None) -> Entry:
     """One kernel of what is wanted of `rates` with multipliers, and of `READINGS`, whose results stand one after the
-    other, zero where they are not wanted: what these have in common is computed once."""
+    other, zero where they are not wanted, or not `read`: what these have in common is computed once."""
 
     def all_of_them(m: Memory, t: float, y: Array, out: Array) -> None:
         h = m.head
@@ -148,8 +148,10 @@ def together(rates: Entry, wanted: tuple[bool, ...]) -> Entry:
             la = (parts[0][len(parts[0]) - h.n_rows :],) if kernel is joint_loads else ()
             if asked:
                 kernel(m, t, y, *la, part)
+        if read is not None:
+            out[np.setdiff1d(np.arange(len(out)), read)] = 0.0 * t
 
-    all_of_them.__qualname__ = f"together.{rates.name}." + "".join(str(int(each)) for each in wanted)
+    all_of_them.__qualname__ = f"together.{rates.name}." + ".".join(map(str, (*map(int, wanted), *(read or ()))))
     return Entry(all_of_them, "ityo", rates.ordered)
 
 

@@ -266,12 +266,16 @@ class Recorded:
 
     def read_by(self, nodes: Sequence[int]) -> list[bool]:
         """Whether each part is read."""
-        key, graph = tuple(nodes), self.recorder.graph
+        key = tuple(nodes)
         if key not in self._reads:
-            read = [graph.nodes[k][2] for k in graph.needed(nodes) if graph.nodes[k][0] == "input"]
-            parts = np.isin(np.arange(len(self.sizes)), np.searchsorted(self.ends, read, side="right"))
-            self._reads[key] = parts.tolist()
+            parts = np.searchsorted(self.ends, self._places(nodes), side="right")
+            self._reads[key] = np.isin(np.arange(len(self.sizes)), parts).tolist()
         return self._reads[key]
+
+    def _places(self, nodes: Sequence[int]) -> list[int]:
+        """The places of the numbers that are read."""
+        graph = self.recorder.graph
+        return [graph.nodes[k][2] for k in graph.needed(nodes) if graph.nodes[k][0] == "input"]
 
     def calls(self, view: Any, nodes: Sequence[int], x: Vec, out: Vec, *, rates: bool) -> list[Any]:
         """The calls of `rbdae.machine.quantity_events.in_turn` to fill `out` at (t, y). Before, x gets the rates of y
@@ -284,7 +288,8 @@ class Recorded:
 
         read = self.machine(nodes), x[n_rates:], None, out
         if sum(wanted) > 1 and not apply_to(view.workspace, kernel, (n_rates,)):
-            return [call(together(kernel, wanted), x[: n_rates + self.ends[_FRICTION]]), read]
+            places = (*(range(n_rates) if rates else ()), *(n_rates + k for k in sorted(self._places(nodes))))
+            return [call(together(kernel, wanted, places), x[: n_rates + self.ends[_FRICTION]]), read]
         parts = np.split(x, n_rates + np.array([0, *self.ends[:-1]]))
         las: Any = {_LOADS: (parts[0][n_rates - layout.n_rows :],)}
         entries = zip((kernel, *READINGS), parts[: _BLOCKS + 1], wanted, strict=True)

@@ -68,10 +68,11 @@ class Owners:
         pairs = [packed.bodies for packed in model.joints]
         prescribed = [(k, joint.prescribed()) for k, joint in enumerate(system.joints)]
         for k, joint in enumerate(system.joints):
-            own = [each for j, each in prescribed if j == k and each is not None]
+            drives = [(j, each) for j, each in prescribed if pairs[j] == pairs[k] and each is not None]
+            own = [each for j, each in drives if j == k]
             found = {c.name: c for c in (*joint.coordinates(), *own)}
             along = {
-                name: tuple(j for j, each in prescribed if pairs[j] == pairs[k] and _same(each, c))
+                name: tuple(j for j, d in drives if d.shape == c.shape and np.array_equal(d.products, c.products))
                 for name, c in found.items()
             }
             acting = [
@@ -116,7 +117,3 @@ class Owners:
                 return table[part], table[part].quantities[name]
         owners = (*self.forces.values(), *self.joints.values())
         raise _check.unknown("quantity", quantity, [f"{o.name}.{name}" for o in owners for name in o.quantities])
-
-
-def _same(one: Coordinate | None, other: Coordinate) -> bool:
-    return one is not None and one.shape == other.shape and np.array_equal(one.products, other.products)

@@ -78,17 +78,14 @@ class ParameterTangents:
         system = self._parameters[name].varied(of.model.system, _STEP)
         _check_functions(name, of.model.system, system)
         memory = Memory.of(varied(of.model, system), of.settings)
-        stepped = {name: array for name, array in memory.arrays.items() if _has_complex(array)}
+        kinds = {name: {a.dtype[k].base.kind for k in a.dtype.names or ()} for name, a in memory.arrays.items()}
+        stepped = {name: memory.arrays[name] for name in kinds if "c" in kinds[name]}
         real = {name: getattr(of.model, name) for name in ("bodies", "primitives", "joints")}
         arrays = {**memory.arrays, **{name: _real(array) for name, array in stepped.items()}}
         one = Workspace(replace(memory, arrays=arrays, model=replace(memory.model, **real)), of.selection)
         one.symbols = partial(_along, {name: _slopes(array) for name, array in stepped.items()})
         kernels: Any = of.settings.kernels
         return in_python(one, Derivative(kernels.rates if explicit else kernels.residual, "parameter"))
-
-
-def _has_complex(array: Any) -> bool:
-    return any(array.dtype[name].base.kind == "c" for name in array.dtype.names or ())
 
 
 def _real(records: Any) -> Any:
