@@ -26,7 +26,7 @@ _WORDS = {1.0: "above", -1.0: "below", 0.0: "crossing"}
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Event:
     """Something that happens in a run, for ``rbdae.solve(..., events=...)``.
 
@@ -82,7 +82,7 @@ class Event:
         direction = next(sign for sign, word in _WORDS.items() if word == name)
         fill(self, what=what, value=_check.number("Event", name, value), direction=direction, terminal=ends)
 
-    @property
+    @cached_property
     def __name__(self) -> str:
         """The event in messages, such as "pin.angle above 0.5"."""
         what = self.what

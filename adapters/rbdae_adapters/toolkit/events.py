@@ -246,6 +246,6 @@ class Events:
 
     def collected(self) -> dict[str, Any]:
         """Times and states of the events, as an `Outcome` has them."""
-        t = [np.array(ts) for ts in self.t]
-        y = [np.array(ys[: len(ts)]).reshape(len(ts), self._n) for ts, ys in zip(t, self.y, strict=True)]
+        t, none = [np.array(ts) for ts in self.t], np.empty((0, self._n))
+        y = [np.array(ys[: len(ts)]) if len(ts) else none for ts, ys in zip(t, self.y, strict=True)]
         return {"t_events": t, "y_events": y}

@@ -151,7 +151,7 @@ class LoopRun(AbstractStepper):
             if self._events.end(self):
                 self._advance(self._events.stopped)
                 return Reason.EVENT
-            self._events.bound()
+            self._events.bound(self._events.numbers(loop.t))
         t, y = loop.t, loop.y.copy()
         if t >= request.t_end or loop.s.steps >= loop.s.max_steps:
             return None  # limits take precedence over switches
@@ -290,10 +290,9 @@ class EventWatch:
         if base is not None:
             self.memory[: watching.VALUES, : self._first] = base.memory[: watching.VALUES]
         self.measure.at(request.direction * request.t0, y0, self.memory[watching.VALUES])
-        self._numbers(request.t0)
-        self.bound()
+        self.bound(self.numbers(request.t0))
 
-    def _numbers(self, t: float) -> list[float]:
+    def numbers(self, t: float) -> list[float]:
         """Values of the events at the last state; NaN raises `GaveUp`."""
         out: list[float] = self._own[watching.VALUES, : self.n_events].tolist()
         for event, value in zip(self.events.each, out, strict=True):
@@ -315,10 +314,10 @@ class EventWatch:
         # the switch comes last: if its measures cannot be computed it is asked, and the events are available
         return in_turn([(together, None, None, self._first), (self._base.measure, None, None, 0)])
 
-    def bound(self) -> None:
+    def bound(self, values: list[float]) -> None:
         """Events stay on their side of zero; one that is zero is asked about after the next step."""
         own, n = self._own, self.n_events
-        for k, value in enumerate(own[watching.VALUES, :n].tolist()):
+        for k, value in enumerate(values):
             low, high = (_LEAST if value > 0.0 else -_INF if value < 0.0 else _INF), -_LEAST if value < 0.0 else _INF
             own[watching.LOW, k] = own[watching.LOW, k + n] = low  # of the value, and of its reach
             own[watching.HIGH, k] = own[watching.HIGH, k + n] = high
@@ -345,7 +344,7 @@ class EventWatch:
 
     def _found(self, one: LoopRun) -> tuple[float, Vec] | None:
         n, loop, events = self.n_events, one.loop, self.events
-        before, after = self._own[watching.BEFORE, :n].tolist(), self._numbers(loop.t)
+        before, after = self._own[watching.BEFORE, :n].tolist(), self.numbers(loop.t)
         reaches = self._own[watching.VALUES, n:].tolist()
         reach = [None if event.group is None else r for event, r in zip(events.each, reaches, strict=True)]
         return events.find(Step(loop.t, loop.y, one.interpolant), loop.began, before, after, reach)
