@@ -21,6 +21,7 @@ is symmetric and sparse. Two orders of elimination (`elimination`) serve it:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Self, final
 
 import numpy as np
@@ -90,6 +91,7 @@ class Saddle:
     Attributes
     ----------
     pivots, sizes : of the joint equations by their slots, where bodies come before joints; the squares of the rows of G
+        in the metric of M^-1, which are the pivots of those without another one before; 1 for dropped ones
 
     Parameters
     ----------
@@ -134,14 +136,13 @@ class Saddle:
             for i, j in zip((0, 1, 1, 2, 2, 2), (0, 0, 1, 0, 1, 2), strict=True):
                 enter(beta.start + i, beta.start + j, J[i, j] / share)
         for p, r in self.joints:
-            for k in range(p.n):
-                i = self.first + p.slot[k]
+            for k, i in enumerate(self.places(p)):
                 if p.keep[k] == 0:
                     enter(i, i, -1.0)
                     continue
                 for side, b, o in moving_sides(m, p):
                     for at, values in zip(self.body(b), (r.Gx[side, k, : o.nt], r.H[side, k]), strict=True):
-                        for j, value in zip(range(at.start, at.stop), values, strict=True):
+                        for j, value in enumerate(values, at.start):
                             enter(i, j, value)
         return out
 
@@ -153,10 +154,12 @@ class Saddle:
             yield tuple(range(beta.start, beta.stop))
         yield from ((self.first + k,) for k in range(self.m.head.n_rows))
 
-    def _inverse(self, pivot: Pivot, A: Array) -> tuple[Array, list[Any]]:
+    def _inverse(self, rows: Rows, pivot: Pivot, A: Array) -> tuple[Array, list[Any]]:
         m, b, k = self.m, pivot[0] // 6, pivot[0] - self.first
         if k < 0:
             return m.states[b].Ji * self.shares[b] if len(pivot) == 3 else 1.0 / A, []
+        if k == 0:  # the bodies are eliminated
+            self.sizes = [-row.get(i, 0.0) for i, row in enumerate(rows[self.first :], self.first)]
         d = self.pivots[k] = select(abs(A[0, 0]) < m.pivot_floor[k], SUSPENDED, -A[0, 0])
         h = m.head
         vanishes = select(h.singular == 0, k + 1, h.singular)
@@ -172,18 +175,9 @@ class Saddle:
             self.factors = Factors(self.matrix(), order)
             if self.factors.growth(self.units()) <= LARGEST:
                 return self
-        self.pivots, self.sizes = np.zeros(self.m.head.n_rows, dtype=object), self._sizes_of_rows()
-        self.factors = Factors(self.matrix(), self._bodies_first(), self._inverse)
+        rows, self.pivots = self.matrix(), np.zeros(self.m.head.n_rows, dtype=object)
+        self.factors = Factors(rows, self._bodies_first(), partial(self._inverse, rows))
         return self
-
-    def _sizes_of_rows(self) -> Array:
-        """The squares of the rows of G by slots, in the metric of M^-1; 1 for dropped ones."""
-        out = np.ones(self.m.head.n_rows, dtype=object)
-        for p, r in self.joints:
-            for k in (k for k in range(p.n) if p.keep[k] == 1):
-                sides = [(r.Gx[i, k, : o.nt], r.H[i, k], r.HJ[i, k], o.mass) for i, _, o in moving_sides(self.m, p)]
-                out[p.slot[k]] = sum(x @ x / mass + H @ HJ for x, H, HJ, mass in sides)
-        return out
 
     def units(self) -> Array:
         """Factors of the unknowns that make the matrix one of numbers without a unit, of the size of one: lengths are
