@@ -151,7 +151,8 @@ def together(rates: Entry, wanted: tuple[bool, ...], read: tuple[int, ...] | Non
         if read is not None:
             out[np.setdiff1d(np.arange(len(out)), read)] = 0.0 * t
 
-    all_of_them.__qualname__ = f"together.{rates.name}." + ".".join(map(str, (*map(int, wanted), *(read or ()))))
+    parts_wanted = "".join(str(int(each)) for each in wanted)
+    all_of_them.__qualname__ = f"together.{rates.name}.{parts_wanted}.{hash(read or ()):x}"
     return Entry(all_of_them, "ityo", rates.ordered)
 
 
