@@ -45,6 +45,7 @@ class Library:
         self.files = files
         self._handles = [ctypes.CDLL(file, mode=ctypes.RTLD_LOCAL) for file in files]
         self._functions: dict[str, Any] = {}
+        self._addresses: dict[str, int] = {}
         if lacking := [needed for needed in _NEEDED if not self.has(needed)]:
             raise MissingSolver(f"it has no {', '.join(lacking)}, which SUNDIALS 7.0 or later has")
         parts, label = [INT() for _ in range(3)], ctypes.create_string_buffer(32)
@@ -60,10 +61,12 @@ class Library:
         return any(hasattr(handle, name) for handle in self._handles)
 
     def address(self, name: str) -> int:
-        function = next((getattr(h, name) for h in self._handles if hasattr(h, name)), None)
-        if function is None:
-            raise Unsupported(f"the SUNDIALS of {self.files[0]!r} has no {name}; take another library=")
-        return ctypes.cast(function, POINTER).value or 0
+        if name not in self._addresses:
+            function = next((getattr(h, name) for h in self._handles if hasattr(h, name)), None)
+            if function is None:
+                raise Unsupported(f"the SUNDIALS of {self.files[0]!r} has no {name}; take another library=")
+            self._addresses[name] = ctypes.cast(function, POINTER).value or 0
+        return self._addresses[name]
 
     def call(self, name: str, result: Any, *arguments: Any) -> Any:
         """Call a function with ctypes values."""
