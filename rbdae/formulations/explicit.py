@@ -70,7 +70,7 @@ def natural_loads(m: Memory, t: float, y: Array) -> None:
 
 
 def unsolved(m: Memory, t: float, y: Array) -> None:
-    """The saddle-point system at (t, y) without applied forces, not factorised. Leaves the gradients with H and HJ, N
+    """The saddle-point system at (t, y) without applied forces, not factorised. Leaves the gradients with H, N
     and Ji of the bodies, g_II in `constraint_side`, and g_I of the joints in `square_side`."""
     set_state(m, t, y)
     clear_accelerations(m)
@@ -79,7 +79,7 @@ def unsolved(m: Memory, t: float, y: Array) -> None:
     velocity_basis(m)
     gradients(m)
     reduce_bodies(m, 1)
-    reduce_gradients(m, 1)
+    reduce_gradients(m)
     constraint_rows(m, m.constraint_side, 0, 2)
     partial_rates(m, m.square_side, 0, 1.0)
 

@@ -14,7 +14,7 @@ from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradients, moving_sides
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.entry import entry
-from rbdae.kernels.linear.saddle import SUSPENDED, Saddle, extent, factorise, internal_multipliers
+from rbdae.kernels.linear.saddle import SUSPENDED, Saddle, extent, factorise, internal_multipliers, reduce_gradients
 
 
 def _set_gradients(m: Memory, t: float, y: Array) -> None:
@@ -37,9 +37,7 @@ def _factorise(m: Memory, t: float, y: Array) -> Saddle:
     _set_gradients(m, t, y)
     out = Saddle(m, 0, alike=True).factorised()
     gradients(m, dropped=True)
-    for p, r in zip(m.primitives, m.rows, strict=True):
-        for side, b, o in moving_sides(m, p):
-            r.H[side, : p.n] = r.Gw[side, : p.n, : o.nr] @ m.states[b].N[: o.nr]
+    reduce_gradients(m)
     return out
 
 

@@ -128,12 +128,12 @@ def open_joints(m: Memory) -> None:
 
 
 def unclosed(m: Memory, t: float, y: Array) -> None:
-    """The joint equations at (t, y). Leaves the gradients with H and HJ, N and Ji of the bodies, g and g_I."""
+    """The joint equations at (t, y). Leaves the gradients with H, N and Ji of the bodies, g and g_I."""
     place_at(m, t, y)
     primitive_vectors(m, 1)
     gradients(m)
     reduce_bodies(m, 0)
-    reduce_gradients(m, 0)
+    reduce_gradients(m)
     open_joints(m)
 
 

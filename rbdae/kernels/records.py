@@ -103,7 +103,7 @@ STATE = np.dtype(
 ROW = np.dtype(
     [(n, "f8", (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd")]
     + [("F", "f8", (8, 3))]
-    + [(n, "f8", (2, 3, 3)) for n in ("Gx", "H", "HJ")]
+    + [(n, "f8", (2, 3, 3)) for n in ("Gx", "H")]
     + [("Gw", "f8", (2, 3, 9))],
     align=True,
 )

@@ -43,10 +43,11 @@ LARGEST = 1e12
 """Of the sum of the squares of all reciprocal pivots."""
 
 
-def _pulled_by_moment(m: Memory, pulled: int) -> bool:
-    """Whether forces are 2 L^T n of [SNS15]: there N^T W = |p|^2 N^T G^T."""
+def shares(m: Memory, pulled: int) -> list[Any]:
+    """|p|^2 of each body where forces are 2 L^T n of [SNS15], for there N^T W = |p|^2 N^T G^T; else 1."""
     h = m.head
-    return bool(pulled == 1 and h.forms == 1 and h.pull_back == "moment" and h.unit_norm == 0)
+    moment = pulled == 1 and h.forms == 1 and h.pull_back == "moment" and h.unit_norm == 0
+    return [s.a[:4] @ s.a[:4] if moment else 1.0 for s in m.states[:-1]]
 
 
 def reduce_bodies(m: Memory, pulled: int) -> list[Array]:
@@ -60,15 +61,11 @@ def reduce_bodies(m: Memory, pulled: int) -> list[Array]:
     return out
 
 
-def reduce_gradients(m: Memory, pulled: int) -> None:
-    """H = Gw N of both sides of each primitive, and HJ = H Ji, where `pulled` is 1 as the formulation takes it."""
-    moment = _pulled_by_moment(m, pulled)
+def reduce_gradients(m: Memory) -> None:
+    """H = Gw N of both sides of each primitive."""
     for p, r in zip(m.primitives, m.rows, strict=True):
         for side, b, o in moving_sides(m, p):
-            s = m.states[b]
-            H = r.Gw[side, : p.n, : o.nr] @ s.N[: o.nr]
-            r.H[side, : p.n] = H
-            r.HJ[side, : p.n] = (H @ s.Ji) * (s.a[:4] @ s.a[:4]) if moment else H @ s.Ji
+            r.H[side, : p.n] = r.Gw[side, : p.n, : o.nr] @ m.states[b].N[: o.nr]
 
 
 def extent(m: Memory) -> Any:
@@ -84,7 +81,7 @@ def points_of(p: Any) -> int:
 
 @final
 class Saddle:
-    """The system at the moved bodies. Reads the gradients; writes N and Ji of the bodies, H and HJ.
+    """The system at the moved bodies. Reads the gradients; writes N and Ji of the bodies, and H.
 
     Unknowns are numbered body by body, six of each, then the joint equations by their slots.
 
@@ -108,9 +105,8 @@ class Saddle:
             for b, (o, s) in enumerate(zip(m.bodies[:-1], m.states[:-1], strict=True)):
                 self._J[b] = np.eye(3) * (np.trace(o.inertia) / 3.0)
                 s.Ji[:] = np.eye(3) * (3.0 / np.trace(o.inertia))
-        reduce_gradients(m, pulled)
-        moment = _pulled_by_moment(m, pulled)
-        self.shares = [s.a[:4] @ s.a[:4] if moment else 1.0 for s in m.states[:-1]]
+        reduce_gradients(m)
+        self.shares = shares(m, pulled)
 
     def body(self, b: int) -> tuple[slice, slice]:
         """The places of xdot and beta of a body."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from rbdae._arrays import Ints
 from rbdae.formulations.explicit import free_rates, unsolved
-from rbdae.kernels.linear.saddle import internal_multipliers
+from rbdae.kernels.linear.saddle import internal_multipliers, shares
 from rbdae.multibody.elements.element_groups import Group
 from rbdae.multibody.elements.element_recording import NATURAL, Recorded, keeps_directors
 from rbdae.multibody.memory.workspace import Workspace
@@ -75,12 +75,12 @@ class Joint:
         of.at_state(kernel)
         self.rows = len(of.rows)
         self.K, self.A, self._N = list[Matrix](), list[Matrix](), list[Matrix]()
+        by_moment = shares(m, int(kernel is unsolved))
         self.weights, self._Gw, G = list[tuple[Any, Matrix]](), list[Matrix](), list[Matrix]()
         for b in range(len(of.moving)):
             body, state = m.bodies[b], m.states[b]
-            Gx, Gw, H, HJ = (
-                self._side(b, name, n) for name, n in (("Gx", body.nt), ("Gw", body.nr), ("H", 3), ("HJ", 3))
-            )
+            Gx, Gw, H = (self._side(b, name, n) for name, n in (("Gx", body.nt), ("Gw", body.nr), ("H", 3)))
+            HJ = (H @ np.array(state.Ji, dtype=object)) * by_moment[b]
             share = 1.0 / body.mass
             self.K.append(np.hstack([Gx, H]))
             self.A.append(np.hstack([Gx * share, HJ]))
